@@ -22,7 +22,7 @@ RACECHECK_SKIP=${RACECHECK_SKIP:-agrees_with_dense|fixed_limited|cg_mixed|neuman
 if [ -z "${VOUCH_DATA:-}" ] && [ -d ../shared/data ]; then VOUCH_DATA=../shared/data; fi
 [ -n "${VOUCH_DATA:-}" ] && VOUCH_DATA=$(realpath "$VOUCH_DATA") && export VOUCH_DATA
 CORES=$(nproc)
-SUITES="cg tridiagonal stationary sweeps interval-blas crank-nicolson options reduce verify"
+SUITES="amg auto cg classify complex crank-nicolson direct interval-blas options read reduce stationary sweeps tridiagonal verify"
 mkdir -p "$BUILD" "$OUT"
 failed=()
 
@@ -47,8 +47,7 @@ step_build() {
 step_tests() {
   local log=$OUT/tests.log program code all=0
   : >"$log"
-  for program in "$BUILD"/tests/*/test_*; do
-    if [ ! -f "$program" ] || [ ! -x "$program" ]; then continue; fi
+  for program in $(find "$BUILD/tests" -name 'test_*' -type f -executable | sort); do
     VOUCH_REQUIRE_GPU=1 timeout "${TEST_LIMIT:-120}" "$program" --gtest_brief=1 >>"$log" 2>&1
     code=$?
     [ $code -ne 0 ] && all=1
@@ -83,7 +82,7 @@ step_sanitize() {
   for tool in memcheck initcheck racecheck; do
     skip=$SANITIZE_SKIP
     [ $tool = racecheck ] && skip="$skip|$RACECHECK_SKIP"
-    for room in core interval dense sparse io reduce band price solve solve/precond verify; do
+    for room in core interval dense sparse io reduce band price fingerprint solve solve/precond solve/driver verify; do
       program=$BUILD/tests/$room/test_$(basename "$room")
       [ -x "$program" ] || continue
       "$program" --gtest_list_tests | awk '/^[^ ]/ {suite = $1} /^ / {print suite $1}' | grep -vE "$skip" |

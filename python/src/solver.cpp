@@ -410,16 +410,17 @@ class solver {
     request.relative = relative;
     request.within = {matrix_radius, rhs_radius};
     const vouch::view<double> x{X.data(), static_cast<std::int64_t>(X.size())};
-    const vouch::array<double> given = copy_of(x);
+    const vouch::array<double> given = improve ? vouch::array<double>() : copy_of(x);
     vouch::solution_proof proof = without_lock([&] { return solver_->prove(in(B), out(X), request); });
-    if (!improve && proof.verified && proof.refinements > 0) {
+    const bool moved = !improve && proof.refinements > 0;
+    if (moved && proof.verified) {
       vouch::solution_proof of_given = vouch::about_given(given, x, proof, relative, parts);
       of_given.radius = farther(given, x, proof.radius);
-      std::copy(given.data(), given.data() + given.size(), x.data());
       proof = std::move(of_given);
     } else if (parts == 2) {
       vouch::take_moduli(proof, x, relative);
     }
+    if (moved) std::copy(given.data(), given.data() + given.size(), x.data());
     if (parts == 1) return proof_of(std::move(proof));
     vouch::array<double> moduli = vouch::moduli_above(proof.radius);
     nb::dict d = proof_of(std::move(proof));

@@ -134,11 +134,18 @@ def test_tridiagonal(rng):
 
 def test_senseless_numbers_are_refused_by_name():
     A, b = poisson(), np.ones(400)
-    for number in (0, 1.5, 10**30):
+    for number in (0, 1.5, 10**30, np.inf, np.nan, "3", [3], True):
         with pytest.raises(vn.InputError, match="max_iterations"):
             vn.cg(A, b, max_iterations=number)
-    with pytest.raises(vn.InputError, match="digits"):
-        vn.verify(A, b, b, digits=0)
+    for number in (0, 0.5, 1.5, True, 16, "3"):
+        with pytest.raises(vn.InputError, match="digits"):
+            vn.verify(A, b, b, digits=number)
+    for number in (0, 1.5, 20, "yes"):
+        with pytest.raises(vn.InputError, match="verify"):
+            vn.solve(A, b, verify=number)
+    with pytest.raises(vn.InputError, match="relative"):
+        vn.verify(A, b, b, relative=2.0)
+    assert vn.verify(A, b, vn.solve(A, b).x, digits=np.int64(3)).reached
     with pytest.raises(vn.InputError):
         vn.sor(A, b, omega="auto")
 
@@ -508,13 +515,13 @@ def test_near_nullspaces():
     A, (b, exact) = vn.gallery.elasticity_2d(n, solution="random")
     y, x = np.meshgrid(np.arange(n + 1), np.arange(1, n + 1), indexing="ij")
     places = np.column_stack([x.ravel(), y.ravel()])
-    plain, told = vn.cg(A, b, precond="amg"), vn.cg(A, b, coordinates=places)
-    assert told.converged and abs(told.x - exact).max() < 1e-5
+    plain, by_coordinates = vn.cg(A, b, precond="amg"), vn.cg(A, b, coordinates=places)
+    assert by_coordinates.converged and abs(by_coordinates.x - exact).max() < 1e-5
     motions = np.zeros((len(places), 2, 3))
     motions[:, 0, 0] = motions[:, 1, 1] = 1
     motions[:, 0, 2], motions[:, 1, 2] = -(places[:, 1] - n / 2), places[:, 0] - n / 2
     by_hand = vn.cg(A, b, near_nullspace=motions.reshape(-1, 3))
-    assert by_hand.iterations <= plain.iterations and abs(by_hand.iterations - told.iterations) <= 1
+    assert by_hand.iterations <= plain.iterations and abs(by_hand.iterations - by_coordinates.iterations) <= 1
     for wrong in (dict(coordinates=places[:-1]), dict(coordinates=places, near_nullspace=motions.reshape(-1, 3)),
                   dict(coordinates=places, precond="jacobi"), dict(near_nullspace=np.ones((7, 1)))):
         with pytest.raises(ValueError):

@@ -50,7 +50,7 @@ class System:
     def solve(self, b, x0=None, out=None, callback=None, iterates=None):
         if iterates is not None:
             raise InputError("iterates are those of a solve on the CPU")
-        for name, array in (("b", b), ("out", out)):
+        for name, array in (("b", b), ("x0", x0), ("out", out)):
             if array is not None and not hasattr(array, "__cuda_array_interface__"):
                 raise InputError(f"{name} is a {type(array).__name__} and the matrix is on a GPU: copy {name} there first")
         x = out if out is not None else _like(b)

@@ -1,5 +1,6 @@
 """Linear systems: solved, factored, and their solutions proved."""
 import math
+import operator
 from dataclasses import dataclass, field
 from inspect import signature
 
@@ -348,6 +349,24 @@ def _action(A, name):
     return act
 
 
+def _whole(value, name, most):
+    """A whole number from 1 to `most`, whatever its type."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = int(value) if isinstance(value, (float, np.floating)) and float(value).is_integer() else 0
+    if isinstance(value, (bool, np.bool_)) or not 1 <= number <= most:
+        raise InputError(f"{name} is {value!r}, and should be a whole number from 1 to {most}")
+    return number
+
+
+def _part(value, name):
+    """A relative error between 0 and 1."""
+    if not (isinstance(value, (float, np.floating)) and 0 < value < 1):
+        raise InputError(f"{name} is {value!r}, and should be a relative error between 0 and 1")
+    return float(value)
+
+
 def _options(method, rtol, atol, max_iterations, precond, precision, extra):
     options = {"method": method, "precision": precision}
     if precision not in ("double", "single", "mixed"):
@@ -357,9 +376,7 @@ def _options(method, rtol, atol, max_iterations, precond, precision, extra):
     if atol:
         options["atol"] = float(atol)
     if max_iterations is not None:
-        if max_iterations != int(max_iterations) or not 1 <= max_iterations < 2**63:
-            raise InputError(f"max_iterations is {max_iterations!r}, and should be a whole number of at least 1")
-        options["max_iterations"] = int(max_iterations)
+        options["max_iterations"] = _whole(max_iterations, "max_iterations", 2**63 - 1)
     M = None
     extra = {k: v for k, v in extra.items() if v is not None}
     near = [name for name in ("near_nullspace", "coordinates") if name in extra]
@@ -377,15 +394,13 @@ def _options(method, rtol, atol, max_iterations, precond, precision, extra):
     return options, M
 
 
-def _relative(verify, name="verify"):
+def _relative(verify):
     """What is asked of a proof: True for what can be proved, a number of digits, or a relative error below 1."""
     if verify is True:
         return 0.0
-    if isinstance(verify, int) and 1 <= verify <= 15:
-        return 10.0**-verify
-    if isinstance(verify, float) and 0 < verify < 1:
-        return verify
-    raise InputError(f"{name} is {verify!r}: {'True, ' if name == 'verify' else ''}1 to 15 digits, or a relative error below 1")
+    if isinstance(verify, (float, np.floating)):
+        return _part(verify, "verify")
+    return 10.0 ** -_whole(verify, "verify", 15)
 
 
 def solve(A, b, *, method="auto", x0=None, rtol=None, atol=0.0, max_iterations=None, precond=None, precision="double",
@@ -445,6 +460,7 @@ def _solve(A, b, parts, *, method, x0, rtol, atol, max_iterations, precond, prec
            iterates, raise_on_failure, **more):
     """solve() of real numbers; parts: of a component, two where A is the real form of a complex matrix."""
     options, M = _options(method, rtol, atol, max_iterations, precond, precision, more)
+    wanted = None if verify is False or verify is None else _relative(verify)
     if device != "cpu":
         options["device"] = device
     as_given = _operands.library_of(b)
@@ -457,8 +473,8 @@ def _solve(A, b, parts, *, method, x0, rtol, atol, max_iterations, precond, prec
     system = _gpu.System(A, options) if on_gpu else _System(A, options, M, threads, rows, parts)
     B, X, x, single, report = system.solve(b, x0, out, callback, iterates)
     enclosure = None
-    if verify is not False and verify is not None and report["has_solution"]:
-        enclosure = _prove(system, B, X, x, _relative(verify), 0.0, 0.0, True)
+    if wanted is not None and report["has_solution"]:
+        enclosure = _prove(system, B, X, x, wanted, 0.0, 0.0, True)
         x = enclosure.x
         if out is not None:
             _operands.writable(out, "out", x.shape)[...] = x
@@ -598,7 +614,7 @@ def verify(A, b, x, *, digits=None, relative=None, improve=False, matrix_radius=
             raise InputError("certificates are of real matrices")
         return _complex.verify(A, b, x, digits=digits, relative=relative, improve=improve, matrix_radius=matrix_radius,
                                rhs_radius=rhs_radius, threads=threads)
-    asked = _relative(digits, "digits") if digits is not None else _relative(float(relative), "relative") if relative else 0.0
+    asked = 10.0 ** -_whole(digits, "digits", 15) if digits is not None else _part(relative, "relative") if relative else 0.0
     if improve and asked == 0.0:
         asked = 1e-15
     if certificate is None:

@@ -2,6 +2,7 @@
 // gets no false answer.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -16,14 +17,19 @@
 
 #include <vouch/c/vouch.h>
 #include <vouch/core/error.hpp>
+#include <vouch/distributed/communicator.hpp>
+#include <vouch/distributed/row_matrix.hpp>
 #include <vouch/generate/poisson.hpp>
 #include <vouch/generate/solution.hpp>
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/solve/direct/sparse_lu.hpp>
+#include <vouch/solve/distributed/row_bound.hpp>
+#include <vouch/solve/distributed/row_solver.hpp>
 #include <vouch/solve/krylov/bicgstab.hpp>
 #include <vouch/solve/krylov/cg.hpp>
 #include <vouch/solve/krylov/cg_many.hpp>
 #include <vouch/solve/krylov/cg_mixed.hpp>
+#include <vouch/solve/krylov/cocg.hpp>
 #include <vouch/solve/krylov/gmres.hpp>
 #include <vouch/solve/krylov/idr.hpp>
 #include <vouch/solve/krylov/minres.hpp>
@@ -259,6 +265,7 @@ class gauntlet {
     sparse_facts();
     preconditioners();
     solvers();
+    rows_of_ranks();
     front_door();
     if (M_.is_finite() || !sound_) proofs();
   }
@@ -438,6 +445,7 @@ class gauntlet {
     solver("fgmres", [&](given b, result x) { return fgmres<double>(dev_, A_, b, x, restarted); });
     solver("minres", [&](given b, result x) { return minres<double>(dev_, A_, b, x, {few_steps()}); });
     solver("bicgstab", [&](given b, result x) { return bicgstab<double>(dev_, A_, b, x, {few_steps()}); });
+    solver("cocg", [&](given b, result x) { return cocg<double>(dev_, A_, b, x, {few_steps()}); });
     solver("idr", [&](given b, result x) { return idr<double>(dev_, A_, b, x, {few_steps()}); });
     solver("jacobi", [&](given b, result x) { return jacobi<double>(dev_, A_, b, x, {few_steps()}); });
     solver("gauss_seidel",
@@ -449,6 +457,32 @@ class gauntlet {
     solver("sor mixed", [&](given b, result x) { return sor<double>(dev_, A_, b, x, symmetric); });
     solver("async", [&](given b, result x) { return async_relaxation<double>(dev_, A_, b, x, {few_steps()}); });
     solver("sparse_lu", [&](given b, result x) { return sparse_lu<double>(dev_, A_, b, x, few_steps()); });
+  }
+
+  // Rows as ranks share them, of a process that is alone; lists of entries know no offsets.
+  void rows_of_ranks() {
+    const auto& offsets = M_.row_ptr;
+    if (M_.null || M_.rows < 0 || M_.rows != M_.cols || std::ssize(offsets) != M_.rows + 1 ||
+        offsets.front() != 0 || !std::is_sorted(offsets.begin(), offsets.end()) ||
+        offsets.back() != M_.nonzeros || std::ssize(M_.col) != M_.nonzeros || std::ssize(M_.val) != M_.nonzeros)
+      return;
+    try {
+      std::vector<matrix_entry> entries;
+      for (std::int64_t i = 0; i < M_.rows; ++i)
+        for (std::int64_t k = offsets[i]; k < offsets[i + 1]; ++k)
+          entries.push_back({static_cast<std::int32_t>(i), M_.col[k], M_.val[k]});
+      const std::unique_ptr<communicator> alone = make_single_rank();
+      const row_matrix rows = row_matrix::from_entries(*alone, M_.rows, entries);
+      for (const row_method method : {row_method::cg, row_method::jacobi}) {
+        array<double> solution = array<double>::zeros(dev_, M_.rows);
+        const solve_report report = solve_rows(dev_, rows, b(), solution, {few_steps(), method});
+        const row_bound bound = bound_rows(dev_, rows, b(), solution);
+        if (!sound_) continue;  // entries that stand twice, or in any order, are taken
+        if (M_.is_finite()) expect_converged(M_, b_, solution, report.status, case_ + "solve_rows");
+        if (bound.verified) expect_within(exact_, solution, bound.radius.to_vector(), case_ + "bound_rows");
+      }
+    } catch (const error&) {  // refused
+    }
   }
 
   // Through the classes that choose and prove.

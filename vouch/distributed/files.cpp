@@ -91,9 +91,12 @@ class part_reader {
     if (ranks_.rank() == rank) {
       try {
         read_part(lines, items);
-      } catch (const parse_error& e) {
+        what = header_.file + ": it was read with errors, and without any when read again";
+      } catch (const error& e) {
         what = e.what();
         hint = e.hint();
+      } catch (const std::exception& e) {  // the others wait to hear of it
+        what = e.what();
       }
     }
     share(what, rank);
@@ -114,8 +117,10 @@ class part_reader {
   matrix_market_header header_;
 };
 
-// Whether the file is one that ranks read in parts.
+// Whether the file is one that ranks read in parts. Of a pipe even a look would take what it holds.
 bool is_divisible(const std::string& path) {
+  struct stat facts {};
+  if (stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode)) return false;
   input_file file(path);
   if (!file.random_access() || !file.peek(14).starts_with("%%MatrixMarket")) return false;
   line_reader reader(std::move(file));
@@ -139,7 +144,6 @@ row_matrix read_rows(communicator& ranks, const device& cpu, const std::string& 
                      matrix_market_header* header) {
   const ieee_environment here;
   std::optional<part_reader> parts;
-  // Pipes are looked at by rank 0 alone.
   std::int64_t divisible[1] = {0};
   agree(ranks, [&] { divisible[0] = is_divisible(path) ? 1 : 0; });
   ranks.sum(divisible);
@@ -159,8 +163,9 @@ row_matrix read_rows(communicator& ranks, const device& cpu, const std::string& 
       require_square(facts);
       entries = entries_of(A, 0, A.val.size());
     });
-    ranks.broadcast(&facts.rows, sizeof facts.rows, 0);
-    facts.cols = facts.rows;
+    shape_of_file shape{facts.rows, facts.cols, facts.entries};
+    ranks.broadcast(&shape, sizeof shape, 0);
+    facts.rows = shape.rows, facts.cols = shape.cols, facts.entries = shape.entries;
   }
   facts.file = path;
   if (header != nullptr) *header = facts;
@@ -250,19 +255,22 @@ void write_vector_of_rows(const row_matrix& A, const std::string& path, view<con
   communicator& ranks = A.ranks();
   const std::string target = file_behind(path), part = target + ".part";
   std::string text;
-  std::int64_t header = 0;
   agree(ranks, [&] {
     struct stat facts {};
     if (stat(target.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode))
       throw value_error(path + " is no regular file", "ranks write theirs at several places of it at once");
     text = text_of(path, x, A.first_row());
-    if (ranks.rank() == 0) header = begin_file(part, path, A.all_rows());
   });
-  ranks.broadcast(&header, sizeof header, 0);
-  std::int64_t offset = header;
+  std::int64_t offset = 0;
   const std::vector<std::int64_t> sizes = gather(ranks, static_cast<std::int64_t>(text.size()));
   for (int rank = 0; rank < ranks.rank(); ++rank) offset += sizes[static_cast<std::size_t>(rank)];
   try {
+    std::int64_t header = 0;
+    agree(ranks, [&] {
+      if (ranks.rank() == 0) header = begin_file(part, path, A.all_rows());
+    });
+    ranks.broadcast(&header, sizeof header, 0);
+    offset += header;
     agree(ranks, [&] { write_at(part, text, offset); });
     agree(ranks, [&] {
       if (ranks.rank() == 0 && std::rename(part.c_str(), target.c_str()) != 0) refuse(path);

@@ -7,9 +7,23 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/distributed/agreement.hpp>
 
 namespace vouch {
 namespace {
+
+// On all ranks, where one has an entry outside the matrix, or none that 32-bit indices can number.
+void require_inside(communicator& ranks, std::int64_t rows, std::span<const matrix_entry> entries) {
+  agree(ranks, [&] {
+    if (rows < 0 || rows > std::numeric_limits<std::int32_t>::max())
+      throw value_error("a matrix of " + std::to_string(rows) + " rows", "from 0 to 2^31 - 1 can be numbered");
+    for (const matrix_entry& e : entries)
+      if (e.row < 0 || e.row >= rows || e.col < 0 || e.col >= rows)
+        throw value_error("entry (" + std::to_string(e.row) + ", " + std::to_string(e.col) +
+                              ") lies outside a matrix of " + std::to_string(rows) + " rows and columns",
+                          "count both from 0");
+  });
+}
 
 // Behind each other by rank, in their order.
 std::vector<matrix_entry> bring_to_owners(communicator& ranks, const row_partition& partition,
@@ -22,7 +36,7 @@ std::vector<matrix_entry> bring_to_owners(communicator& ranks, const row_partiti
   std::vector<matrix_entry> sorted(entries.size());
   for (const matrix_entry& e : entries)
     sorted[static_cast<std::size_t>(next[static_cast<std::size_t>(partition.owner(e.row))]++)] = e;
-  entries = {};
+  std::vector<matrix_entry>().swap(entries);
   return distribute<matrix_entry>(ranks, sorted, count);
 }
 
@@ -38,6 +52,7 @@ std::vector<std::int64_t> entries_of_blocks(communicator& ranks, std::int64_t ro
 
 row_matrix row_matrix::from_entries(communicator& ranks, std::int64_t rows, std::vector<matrix_entry> entries) {
   const ieee_environment here;
+  require_inside(ranks, rows, entries);
   auto made = std::make_shared<pattern>(ranks);
   made->partition = row_partition(rows, ranks.size(), entries_of_blocks(ranks, rows, entries));
   made->first_row = made->partition.first_row(ranks.rank());
@@ -60,7 +75,7 @@ row_matrix row_matrix::from_own(std::shared_ptr<pattern> made, std::vector<matri
   std::vector<std::int64_t> next(start.begin(), start.end() - 1);
   for (const matrix_entry& e : entries)
     elements[static_cast<std::size_t>(next[static_cast<std::size_t>(e.row - first)]++)] = {e.col, e.value};
-  entries = {};
+  std::vector<matrix_entry>().swap(entries);
 
   const auto by_column = [](const element& a, const element& b) { return a.col < b.col; };
   made->row_ptr = array<std::int64_t>(cpu, m + 1);

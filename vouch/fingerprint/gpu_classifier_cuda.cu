@@ -71,8 +71,8 @@ classifier::classifier(const device& dev, const model& networks, network_kind ki
   dev_.synchronize();  // other streams read the network
 }
 
-// begin(group, results' first, count) enqueues a group's prints; while one is in work, the results of the other are
-// taken.
+// begin(group) enqueues a group's prints; while one is in work, the results of the other are taken. Nothing is in work
+// when it ends, by an exception either: copies read memory of the caller's.
 template <class Begin>
 void classifier::classify_groups(std::size_t prints, const request& r, const Begin& begin) {
   const std::size_t at_a_time = std::min(most_prints_, prints);
@@ -80,19 +80,23 @@ void classifier::classify_groups(std::size_t prints, const request& r, const Beg
   while (groups_.size() < groups && at_a_time * groups_.size() < prints)
     groups_.emplace_back(device::cuda(dev_.index()), static_cast<std::int64_t>(at_a_time),
                          network_.feature_stride());
-  for (group& g : groups_) {
-    if (g.count > 0) g.dev.synchronize();  // what an earlier call left behind where it failed
-    g.count = 0;
+  try {
+    std::size_t next = 0;
+    for (std::size_t first = 0; first < prints; first += at_a_time, ++next) {
+      group& g = groups_[next % groups_.size()];
+      finish(g, r);
+      g.first = first;
+      g.count = std::min(at_a_time, prints - first);
+      begin(g);
+    }
+    for (std::size_t k = 0; k < groups_.size(); ++k) finish(groups_[(next + k) % groups_.size()], r);
+  } catch (...) {
+    for (group& g : groups_) {
+      g.dev.synchronize();
+      g.count = 0;
+    }
+    throw;
   }
-  std::size_t next = 0;
-  for (std::size_t first = 0; first < prints; first += at_a_time, ++next) {
-    group& g = groups_[next % groups_.size()];
-    finish(g, r);
-    g.first = first;
-    g.count = std::min(at_a_time, prints - first);
-    begin(g);
-  }
-  for (std::size_t k = 0; k < groups_.size(); ++k) finish(groups_[(next + k) % groups_.size()], r);
 }
 
 void classifier::enqueue(group& g, const std::vector<page_on_gpu>& pages) {

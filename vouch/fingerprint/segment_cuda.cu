@@ -289,11 +289,14 @@ __device__ void segment_page(const page_on_gpu& page, int width, int height, std
   place_print(first, width, height, s);
 }
 
+// Dynamic shared memory begins with the state of the page; its two maps follow.
+constexpr std::size_t state_bytes = (sizeof(page_state) + 15) / 16 * 16;
+
 __global__ void __launch_bounds__(threads) find_prints(const page_on_gpu* pages, int largest_map, int* labels,
                                                        std::uint8_t* foreground, placement_on_gpu* places) {
-  extern __shared__ std::uint8_t maps[];
-  __shared__ alignas(page_state) unsigned char state_bytes[sizeof(page_state)];
-  page_state& s = *reinterpret_cast<page_state*>(state_bytes);
+  extern __shared__ __align__(16) std::uint8_t shared_bytes[];
+  page_state& s = *reinterpret_cast<page_state*>(shared_bytes);
+  std::uint8_t* const maps = shared_bytes + state_bytes;
   const std::int64_t print = blockIdx.x;
   const page_on_gpu page = pages[print];
   const int width = page.width / cell, height = page.height / cell;
@@ -355,8 +358,8 @@ void segment(const device& dev, std::int64_t n, int most_width, int most_height,
              std::uint8_t* snips, std::uint8_t* foreground, placement_on_gpu* places) {
   const int map = most_width / cell * (most_height / cell);
   const scratch<int> labels(dev, 2 * n * map);
-  launch(dev, "find_prints", {n, threads, static_cast<std::size_t>(2) * static_cast<std::size_t>(map)},
-         find_prints, pages, map, labels.data(), foreground, places);
+  launch(dev, "find_prints", {n, threads, state_bytes + 2 * static_cast<std::size_t>(map)}, find_prints, pages,
+         map, labels.data(), foreground, places);
   launch(dev, "cut_snips", {n * (snip_height / rows_a_block), rows_a_block}, cut_snips, pages, places, snips);
 }
 

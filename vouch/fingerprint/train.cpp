@@ -148,7 +148,8 @@ weighting best_weights(leave_group_out& judge, const feature_matrix& components)
   return now;
 }
 
-void require_prints(const training_prints& prints, const training_options& options) {
+void require_prints(const device& dev, const training_prints& prints, const training_options& options) {
+  if (dev.is_cuda()) throw value_error("train: works on a CPU", "classify takes what it makes to a GPU");
   const std::size_t n = prints.size();
   require_elements("train", "averages", prints.averages.size(), n, orientation_size);
   require_elements("train", "groups", prints.groups.size(), n, 1);
@@ -203,7 +204,7 @@ training_prints prepare_prints(const device& dev, std::span<const grey_image> pa
 
 pnn train(const device& dev, const training_prints& prints, const training_options& options) {
   const ieee_environment here;
-  require_prints(prints, options);
+  require_prints(dev, prints, options);
   const feature_matrix components = principal_components(covariance(dev, prints), options.features);
   leave_group_out judge(dev, prints, options.features);
   weighting best{{}, 1};
@@ -226,7 +227,7 @@ pnn train(const device& dev, const training_prints& prints, const training_optio
 validation cross_validate(const device& dev, const training_prints& prints, int folds,
                           const training_options& options) {
   const ieee_environment here;
-  require_prints(prints, options);
+  require_prints(dev, prints, options);
   const std::set<int> groups(prints.groups.begin(), prints.groups.end());
   if (folds < 2 || static_cast<std::size_t>(folds) > groups.size())
     throw value_error("cross_validate: from two folds to as many as there are groups");

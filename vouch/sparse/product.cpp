@@ -1,8 +1,11 @@
 #include <vouch/sparse/product.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <exception>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -103,13 +106,23 @@ void for_rows(const device& dev, csr_view<const T> A, csr_view<const T> B, const
   const int threads = loop_threads(dev, A.nonzeros);
   const std::int64_t rows = A.rows, places = B.cols <= (A.nonzeros + B.nonzeros) / threads ? B.cols : 0;
   const cancellation_probe stop;
+  std::atomic<bool> failed = false;
+  std::exception_ptr failure;
 #pragma omp parallel firstprivate(ieee) num_threads(threads)
   {
-    row_sums sums(places);
+    std::optional<row_sums> sums;
 #pragma omp for schedule(dynamic, 1024)
-    for (std::int64_t i = 0; i < rows; ++i)
-      if (!stop.requested()) work(sums, i);
+    for (std::int64_t i = 0; i < rows; ++i) {
+      if (stop.requested() || failed.load(std::memory_order_relaxed)) continue;
+      try {
+        if (!sums) sums.emplace(places);
+        work(*sums, i);
+      } catch (...) {  // no memory
+        if (!failed.exchange(true)) failure = std::current_exception();
+      }
+    }
   }
+  if (failure) std::rethrow_exception(failure);
   stop.check();
 }
 

@@ -31,7 +31,8 @@ class row_matrix {
   /// Brings every entry to the rank that has its row. Duplicates are summed in the order of ranks, and of their entries.
   ///
   /// Memory  Three times the entries while it works; ranks must outlive the result.
-  /// Throws  shape_error  a rank's rows and halo exceed 2^31 - 1 elements, on every rank
+  /// Throws  value_error, on every rank  rows outside 0 to 2^31 - 1, an entry outside the matrix
+  ///         shape_error, on every rank  a rank's rows and halo exceed 2^31 - 1 elements
   static row_matrix from_entries(communicator& ranks, std::int64_t rows, std::vector<matrix_entry> entries);
 
   communicator& ranks() const { return pattern_->ranks; }

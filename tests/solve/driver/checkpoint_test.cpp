@@ -180,6 +180,7 @@ TEST(checkpoint, a_solve_that_was_interrupted_anywhere_goes_on_to_the_same_bits)
 }
 
 TEST(checkpoint, saving_all_the_time_changes_no_bit) {
+  int saved = 0;
   for (const kind& k : kinds) {
     const temporary_folder folder;
     const system_of_equations s = k.system();
@@ -188,10 +189,53 @@ TEST(checkpoint, saving_all_the_time_changes_no_bit) {
     checkpoint kept(folder.path("saved"), 0.002);
     expect_same(solve_saved(s, options, kept), undisturbed, text_of(k));
     if (kept.written() == 0) continue;  // it was done before
+    ++saved;
     EXPECT_EQ(folder.files(), 1u);
     checkpoint again = checkpoint::resumed(folder.path("saved"), folder.path("saved"), 0.002);
     expect_same(solve_saved(s, options, again), undisturbed, text_of(k) + " from its last file");
   }
+  EXPECT_GT(saved, 0);
+}
+
+TEST(checkpoint, iterations_inside_a_proof_are_not_saved) {
+  const temporary_folder folder;
+  const csr<double> A = testing::laplacian(20);
+  const std::vector<double> b(400, 1.0);
+  std::vector<double> x(400);
+  solve_options options;
+  options.method = "cg";
+  solver S(cpu, A, options);
+  checkpoint kept(folder.path("saved"), 0);
+  const checkpoint_scope saves(kept);
+  ASSERT_EQ(S.solve(view<const double>(b.data(), 400), view<double>(x.data(), 400)).status,
+            solve_status::converged);
+  const std::int64_t of_the_solve = kept.written();
+  EXPECT_GT(of_the_solve, 0);
+  const solution_proof proof = S.prove({b.data(), 400, 1, 400}, {x.data(), 400, 1, 400}, {});
+  EXPECT_TRUE(proof.verified) << proof.reason;
+  EXPECT_EQ(kept.written(), of_the_solve);
+}
+
+TEST(checkpoint, what_was_taken_binds_no_later_solve) {
+  const temporary_folder folder;
+  const std::vector<double> ones(400, 1.0), twos(400, 2.0);
+  const csr<double> A = testing::laplacian(20);
+  solve_options options;
+  options.method = "cg";
+  solver S(cpu, A, options);
+  const auto solve_for = [&](const std::vector<double>& b) {
+    std::vector<double> x(b.size());
+    return S.solve(view<const double>(b.data(), 400), view<double>(x.data(), 400)).status;
+  };
+  {
+    checkpoint kept(folder.path("saved"), 0);
+    const checkpoint_scope saves(kept);
+    solve_for(ones);
+  }
+  checkpoint again = checkpoint::resumed(folder.path("saved"), "");
+  const checkpoint_scope goes_on(again);
+  EXPECT_EQ(solve_for(ones), solve_status::converged);
+  EXPECT_EQ(solve_for(twos), solve_status::converged);
 }
 
 TEST(checkpoint, interrupted_again_and_again) {

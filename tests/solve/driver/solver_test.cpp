@@ -137,7 +137,7 @@ TEST(solver, every_method_finds_the_solution) {
     for (std::int32_t j = std::max(0, i - 1); j <= std::min(59, i + 1); ++j)
       chain.push_back({i, j, i == j ? 3.0 : j < i ? -1.25 : 0.75});
   const csr<double> band = from_triplets(60, chain);
-  const csr<double> turned = complex_symmetric(30, 7);
+  const csr<double> symmetric_complex = complex_symmetric(30, 7);
   for (const method* m : methods())
     for (const working_precision p :
          {working_precision::double_, working_precision::single, working_precision::mixed}) {
@@ -148,7 +148,7 @@ TEST(solver, every_method_finds_the_solution) {
                              : m->refuse == nullptr                                 ? dominant
                              : m->refuse(structure<double>(cpu, symmetric)).empty() ? symmetric
                              : m->refuse(structure<double>(cpu, spd)).empty()       ? spd
-                                                                                    : turned;
+                                                                                    : symmetric_complex;
       const std::vector<double> given = testing::random_vector(A.rows, 2);
       const std::vector<double> expected = exact(A, given);
       const auto b = array<double>::from(cpu, given);
@@ -514,13 +514,13 @@ TEST(solver, takes_a_matrix_on_a_gpu_with_vectors_there_or_here) {
   VOUCH_NEEDS_GPU();
   const device gpu = testing::gpus().front();
   const csr<double> spd = testing::random_spd(300, 6, 5), dominant = random_unsymmetric(300, 8),
-                    turned = complex_symmetric(150, 8);
+                    symmetric_complex = complex_symmetric(150, 8);
   for (const method* m : methods())
     for (const working_precision p : {working_precision::double_, working_precision::single}) {
       if (!m->takes.has(matrix_form::sparse) || !m->on_cuda.has(true) || !m->precisions.has(p)) continue;
       const csr<double>& A = m->refuse == nullptr                             ? dominant
                              : m->refuse(structure<double>(cpu, spd)).empty() ? spd
-                                                                              : turned;
+                                                                              : symmetric_complex;
       const csr<double> there = A.to(gpu);
       const std::vector<double> given = testing::random_vector(A.rows, 2), expected = exact(A, given);
       solve_options options;

@@ -13,6 +13,7 @@
 #include <vouch/interval/interval.hpp>
 #include <vouch/solve/distributed/row_engines.hpp>
 #include <vouch/solve/distributed/row_solver.hpp>
+#include <vouch/solve/loop/checkpoint.hpp>
 #include <vouch/verify/bound_text.hpp>
 #include <vouch/verify/elements.hpp>
 #include <vouch/verify/pass.hpp>
@@ -145,6 +146,7 @@ class row_proof {
     options.method = definite_ ? row_method::cg : row_method::jacobi;
     options.matrix_checked = definite_;
     if (definite_) options.preconditioner.name = "jacobi";
+    const checkpoint_scope unsaved;
     try {
       return solve_rows(cpu_, B, rhs, z, options).status == solve_status::converged;
     } catch (const value_error&) {

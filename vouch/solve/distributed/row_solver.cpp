@@ -1,3 +1,4 @@
+#include <vouch/solve/krylov/krylov_system.hpp>
 #include <vouch/solve/distributed/row_solver.hpp>
 
 #include <algorithm>
@@ -154,7 +155,7 @@ solve_report solve_rows(const device& cpu, const row_matrix& A, view<const doubl
   const ieee_environment here;
   detail::require_contiguous("solve_rows", "b", b, A.rows());
   detail::require_contiguous("solve_rows", "x", x, A.rows());
-  check_stopping(options);
+  check_krylov_stopping("solve_rows", options);
   return row_solve(cpu, A, b, options).run(x);
 }
 

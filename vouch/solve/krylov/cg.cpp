@@ -60,6 +60,7 @@ solve_report cg(const device& dev, const linear_operator<T>& A, view<const T> b,
   check_krylov_shapes(need, n, n, b.size(), x.size());
   check_krylov_stopping(title, options);
   check_preconditioner(M, n);
+  require_one_device("a matrix given by its action", options);
   solve_report report = new_cg_report<T>(M, false);
   const stopwatch clock;
   std::unique_ptr<inner_solver<T>> engine;

@@ -147,6 +147,7 @@ std::vector<solve_report> cg_many(const device& dev, csr_view<const T> A, std::i
   const std::int64_t n = A.rows;
   check_krylov_shapes("conjugate gradients need", n, A.cols, n, n);
   check_krylov_stopping("conjugate gradients", options);
+  require_one_device("several right-hand sides", options);
   check_preconditioner(M, n);
   if (columns < 0) throw shape_error("a negative number of columns");
   check_columns("B", B.size(), B.stride(), n, columns);

@@ -111,6 +111,7 @@ solve_report cg_mixed(const device& dev, csr_view<const double> A, view<const do
   const ieee_environment here;
   const valid_csr valid("cg_mixed", dev, A);
   check_preconditioner(M, A.rows);
+  require_one_device("single precision inside", options);
   const bool own_rule = options.fixed_iterations || options.stop_recurrence;
   std::unique_ptr<widened> wide;
   if (M != nullptr) wide = std::make_unique<widened>(dev, *M, A.rows);

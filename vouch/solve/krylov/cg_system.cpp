@@ -8,6 +8,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/solve/krylov/cg_engines.hpp>
 #include <vouch/solve/krylov/cg_system.hpp>
+#include <vouch/solve/loop/gpus.hpp>
 #include <vouch/solve/loop/vector_update.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/solve/precond/scaling.hpp>
@@ -66,6 +67,12 @@ template checked_problem<double> cg_problem(const device&, csr_view<const double
                                             const preconditioner<double>*, const cg_matrix_facts<double>&);
 template solve_report new_cg_report(const preconditioner<double>*, bool);
 
+void require_one_device(const char* what, const cg_options& options) {
+  if (!options.gpus.empty())
+    throw value_error(std::string("conjugate gradients for ") + what + " are not shared by several GPUs",
+                      "leave the list of GPUs out");
+}
+
 template <real T>
 cg_assembly<T> assemble_cg(const device& dev, csr_view<const T> A, const preconditioner<T>* M, layout wanted,
                            std::span<const int> gpus) {
@@ -73,6 +80,7 @@ cg_assembly<T> assemble_cg(const device& dev, csr_view<const T> A, const precond
   const T* minv = M != nullptr ? M->diagonal() : nullptr;
   const bool fused = M == nullptr || minv != nullptr;
   if (!gpus.empty()) {
+    check_gpus({gpus.begin(), gpus.end()});
     if (!dev.is_cuda()) throw value_error("conjugate gradients on several GPUs: the operands must be on a GPU");
     if (!fused)
       throw value_error("conjugate gradients on several GPUs: no preconditioner or jacobi, not " + M->name());

@@ -52,6 +52,9 @@ template <real T>
 cg_assembly<T> assemble_cg(const device& dev, csr_view<const T> A, const preconditioner<T>* M,
                            layout wanted = layout::automatic, std::span<const int> gpus = {});
 
+/// Throws value_error where several GPUs are asked for, which cannot share this: "several right-hand sides".
+void require_one_device(const char* what, const cg_options& options);
+
 /// The residual-checked solve of a stored, checked matrix by any engine, which has this M; setup is what the clock has
 /// counted.
 template <real T>

@@ -240,7 +240,7 @@ const std::string& checkpoint::fact(const std::string& name) const {
 bool checkpoint::state_fact(const std::string& name, const std::string& text) {
   facts_[name] = text;
   const auto found = facts_read_.find(name);
-  return found == facts_read_.end() || found->second == text;
+  return !waits() || found == facts_read_.end() || found->second == text;
 }
 
 void checkpoint::save(std::int64_t iteration, const std::function<void(solver_state&)>& state) noexcept {
@@ -268,6 +268,7 @@ void checkpoint::begin_to_wait() {
 }
 
 checkpoint_scope::checkpoint_scope(checkpoint& kept) noexcept : before_(std::exchange(kept_here, &kept)) {}
+checkpoint_scope::checkpoint_scope() noexcept : before_(std::exchange(kept_here, nullptr)) {}
 checkpoint_scope::~checkpoint_scope() { kept_here = before_; }
 checkpoint* checkpoint_scope::here() noexcept { return kept_here; }
 

@@ -8,6 +8,7 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/krylov/bicgstab.hpp>
 #include <vouch/solve/krylov/cg.hpp>
+#include <vouch/solve/loop/checkpoint.hpp>
 #include <vouch/solve/precond/jacobi.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 #include <vouch/verify/elements.hpp>
@@ -58,6 +59,7 @@ bool improve(const device& dev, const scaled_comparison& B, bool symmetric, doub
   goal.rtol = rtol;
   goal.max_iterations = patience(rhs.size());
   return unless_refused([&] {
+    const checkpoint_scope unsaved;
     const solve_report report = symmetric ? cg<float>(dev, B.matrix(), rhs, z, {goal, true})
                                           : bicgstab<float>(dev, B.matrix(), rhs, z, {goal});
     return report.status == solve_status::converged;
@@ -151,6 +153,7 @@ bool h_matrix::solve(view<const double> s, view<double> d, double rtol) const {
   goal.rtol = rtol;
   goal.max_iterations = patience(A_.rows);
   const bool solved = unless_refused([&] {
+    const checkpoint_scope unsaved;
     if (!positive()) return bicgstab<double>(device_, A_, s, d, {goal}).status == solve_status::converged;
     const std::unique_ptr<preconditioner<double>> M = make_jacobi(device_, A_);
     return has_solution(cg<double>(device_, A_, s, d, {goal, true}, M.get()).status);

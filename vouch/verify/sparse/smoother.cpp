@@ -8,6 +8,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/dense/blas1.hpp>
 #include <vouch/solve/krylov/bicgstab.hpp>
+#include <vouch/solve/loop/checkpoint.hpp>
 #include <vouch/solve/loop/plan_operator.hpp>
 #include <vouch/verify/elements.hpp>
 #include <vouch/verify/pass.hpp>
@@ -74,6 +75,7 @@ bool smoother::iterate(array<float>& r, int steps, array<float>& z) const {
   options.rtol = enough;
   options.max_iterations = steps_of_iteration * steps;
   try {
+    const checkpoint_scope unsaved;
     bicgstab<float>(device_, plan_operator<float>(plan_), r, z, options);
   } catch (const value_error&) {  // of numbers beyond its range
     return false;

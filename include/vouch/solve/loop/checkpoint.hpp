@@ -103,7 +103,7 @@ class checkpoint {
 
   // For solvers.
 
-  /// Files will say so. False: the one that it goes on from says otherwise.
+  /// Files will say so. False: the one that it is still to go on from says otherwise.
   bool state_fact(const std::string& name, const std::string& text);
   /// Whether an iteration is still to take what was read, and from where.
   bool waits() const { return source_ != nullptr; }
@@ -129,7 +129,7 @@ class checkpoint {
 };
 
 /// While it lives, iterations that this thread gives to the library are saved by `kept`, the first one goes on from what
-/// `kept` has read. One right-hand side at a time.
+/// `kept` has read. One right-hand side at a time. Iterations inside proofs are not saved.
 ///
 /// Memory  kept must outlive the scope. Scopes nest; the innermost counts.
 /// Throws  (the solve) value_error  its loop saves nothing: one that stays on a GPU, in mixed precision, for several columns
@@ -137,6 +137,8 @@ class checkpoint {
 class checkpoint_scope {
  public:
   explicit checkpoint_scope(checkpoint& kept) noexcept;
+  /// Hides what is around it: for solves that only serve another purpose, a proof for one.
+  checkpoint_scope() noexcept;
   ~checkpoint_scope();
   checkpoint_scope(const checkpoint_scope&) = delete;
   checkpoint_scope& operator=(const checkpoint_scope&) = delete;
