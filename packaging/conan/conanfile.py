@@ -49,6 +49,7 @@ class Vouch(ConanFile):
         CMakeDeps(self).generate()
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables["VOUCH_CUDA"] = False
+        toolchain.cache_variables["VOUCH_MPI"] = False
         toolchain.cache_variables["VOUCH_TESTS"] = False
         toolchain.cache_variables["VOUCH_TOOL"] = bool(self.options.tool)
         toolchain.cache_variables["VOUCH_MPFR"] = bool(self.options.with_mpfr)

@@ -6,7 +6,7 @@ vcpkg_check_features(OUT_FEATURE_OPTIONS features FEATURES
   mpfr VOUCH_MPFR
   tool VOUCH_TOOL)
 
-vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}" OPTIONS ${features} -DVOUCH_TESTS=OFF)
+vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}" OPTIONS ${features} -DVOUCH_TESTS=OFF -DVOUCH_MPI=OFF)
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/vouch)
 vcpkg_fixup_pkgconfig()

@@ -14,6 +14,7 @@ class Vouch(CMakePackage, CudaPackage):
     variant("shared", default=False, description="Build libvouch.so in place of libvouch.a")
     variant("tool", default=True, description="Build the command-line tool")
     variant("mpfr", default=True, description="Elementary functions of intervals")
+    variant("mpi", default=False, description="Rows shared by ranks: the module beside the tool", when="+tool")
     variant("suite-sparse", default=False, description="Sparse factorisations by CHOLMOD, UMFPACK and KLU")
 
     depends_on("cxx", type="build")
@@ -22,7 +23,9 @@ class Vouch(CMakePackage, CudaPackage):
     depends_on("mpfr@4.2:", when="+mpfr")
     depends_on("suite-sparse", when="+suite-sparse")
     depends_on("cuda@13:", when="+cuda")
-    depends_on("openblas threads=pthreads", type="run")
+    depends_on("mpi", when="+mpi")
+    # Opened at run time by its name, which the run path of what links it leads to.
+    depends_on("openblas threads=pthreads", type=("link", "run"))
     with when("+tool"):
         depends_on("cli11")
         depends_on("fmt@9:")
@@ -39,6 +42,7 @@ class Vouch(CMakePackage, CudaPackage):
             self.define_from_variant("VOUCH_TOOL", "tool"),
             self.define_from_variant("VOUCH_MPFR", "mpfr"),
             self.define_from_variant("VOUCH_CUDA", "cuda"),
+            self.define("VOUCH_MPI", self.spec.satisfies("+mpi")),
         ]
         if self.spec.satisfies("+cuda") and self.spec.variants["cuda_arch"].value[0] != "none":
             args.append(self.define("CMAKE_CUDA_ARCHITECTURES", ";".join(self.spec.variants["cuda_arch"].value)))
