@@ -43,6 +43,22 @@ system_of_equations indefinite() {
   return {testing::shifted_laplacian(14, 0.7), testing::random_vector(196, 2)};
 }
 system_of_equations unsymmetric() { return {testing::convection(16, 1.5), testing::random_vector(256, 3)}; }
+// The real form of damped waves on a grid.
+system_of_equations complex_symmetric() {
+  constexpr std::int32_t side = 12;
+  const csr<double> L = testing::laplacian(side);
+  std::vector<testing::triplet> entries;
+  for (std::int32_t i = 0; i < L.rows; ++i)
+    for (std::int64_t k = L.row_ptr[i]; k < L.row_ptr[i + 1]; ++k) {
+      const std::int32_t j = L.col[k];
+      const double re = i == j ? L.val[k] - 0.4 : L.val[k], im = i == j ? 0.3 + 0.01 * (i % 7) : 0;
+      for (const std::int32_t part : {0, 1}) entries.push_back({2 * i + part, 2 * j + part, re});
+      if (im == 0) continue;
+      entries.push_back({2 * i, 2 * j + 1, -im});
+      entries.push_back({2 * i + 1, 2 * j, im});
+    }
+  return {testing::from_triplets(2 * side * side, entries), testing::random_vector(2 * side * side, 6)};
+}
 // Rows sum to zero, and so does b.
 system_of_equations singular() {
   system_of_equations s{testing::laplacian(20, true), testing::random_vector(400, 4)};
@@ -132,6 +148,10 @@ const kind kinds[] = {
     {"bicgstab", "ilu0", unsymmetric},
     {"idr", "none", unsymmetric, 1e-14},
     {"idr", "jacobi", unsymmetric, 1e-5, working_precision::single},
+    {"cocg", "none", complex_symmetric, 1e-14},
+    {"cocg", "jacobi", complex_symmetric},
+    {"bicgstab", "jacobi", complex_symmetric, 1e-14},
+    {"idr", "none", complex_symmetric},
     {"jacobi", "", unsymmetric},
     {"jacobi", "", unsymmetric, 1e-14, working_precision::double_, {.anderson = 4}},
     {"jacobi", "", definite, 1e-8, working_precision::double_, {.chebyshev = true}},

@@ -1,19 +1,17 @@
-#include <algorithm>
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/core/string_printf.hpp>
 #include <vouch/dense/blas1.hpp>
 #include <vouch/solve/krylov/cocg.hpp>
-#include <vouch/solve/krylov/complex_vectors.hpp>
 #include <vouch/solve/krylov/krylov_run.hpp>
 #include <vouch/solve/krylov/krylov_system.hpp>
+#include <vouch/solve/loop/complex_vectors.hpp>
 #include <vouch/sparse/structure.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 
@@ -38,11 +36,12 @@ class cocg_engine final : public inner_solver<T> {
   inner_outcome run(T* r, T* d, const stopping_rule& rule, iteration_log& log) override {
     zero_bytes(dev_, d, static_cast<std::size_t>(n_) * sizeof(T));
     complex_product of_r = precondition(r);
-    const double start = std::sqrt(of_r.first);
+    double start = std::sqrt(of_r.first);
     krylov_run iterations(rule, log, n_, start, d);
     best_.begin(iterations);
-    if (iterations.goes_on()) copy<T, T>(dev_, z(r), p_);
-    while (iterations.goes_on()) {
+    const auto state = [&](solver_state& s) { keep(s, of_r, start); };
+    if (!iterations.resumes(state) && iterations.goes_on()) copy<T, T>(dev_, z(r), p_);
+    while (iterations.goes_on_from(state)) {
       A_.apply(dev_, p_, q_);
       const complex_product of_p = multiply_complex<T>(dev_, p_.data(), q_.data(), n_);
       if (vanishes(of_r) || vanishes(of_p)) {
@@ -59,8 +58,17 @@ class cocg_engine final : public inner_solver<T> {
     best_.choose(iterations, {d, n_});
     return iterations.outcome();
   }
+  bool saves() const override { return true; }
 
  private:
+  void keep(solver_state& state, complex_product& of_r, double& start) {
+    state.vector("direction of COCG", dev_, p_.data(), n_);
+    best_.keep(state);
+    double numbers[] = {of_r.product.real(), of_r.product.imag(), of_r.first, of_r.second, start};
+    state.numbers("numbers of COCG", numbers, 5);
+    of_r = {{numbers[0], numbers[1]}, numbers[2], numbers[3]};
+    start = numbers[4];
+  }
   // z := M r, and r^T z.
   complex_product precondition(const T* r) {
     if (M_ != nullptr) M_->apply(dev_, {r, n_}, z_);
@@ -81,27 +89,19 @@ class cocg_engine final : public inner_solver<T> {
 
 constexpr krylov_method method{.name = "cocg", .title = "COCG", .allowed_growth = 1e8};
 
+// Of two hashed vectors: u^T M v and v^T M u differ by rounding, of hierarchies in single precision too. Either is about
+// the product of the norms over the root of their length.
 template <real T>
-class diagonal_numbers final : public preconditioner<T> {
- public:
-  explicit diagonal_numbers(array<T> inverse) : inverse_(std::move(inverse)) {}
-  void apply(const device& dev, view<const T> r, view<T> z) const override {
-    this->require_lengths(r, z);
-    multiply_numbers<T>(dev, inverse_.data(), r.data(), z.data(), inverse_.size());
-  }
-  std::string name() const override { return "jacobi"; }
-  std::int64_t rows() const override { return inverse_.size(); }
-
- private:
-  array<T> inverse_;
-};
-
-// The entry of column j in row i, or 0.
-template <real T>
-T entry(csr_view<const T> A, std::int64_t i, std::int64_t j) {
-  const std::int32_t* const end = A.col + A.row_ptr[i + 1];
-  const std::int32_t* const at = std::lower_bound(A.col + A.row_ptr[i], end, static_cast<std::int32_t>(j));
-  return at == end || *at != j ? T{} : A.val[at - A.col];
+bool is_complex_symmetric(const device& dev, const preconditioner<T>& M, std::int64_t n) {
+  array<T> u(dev, n), v(dev, n), image(dev, n);
+  fill_hashed<T>(dev, 1, u);
+  fill_hashed<T>(dev, 2, v);
+  M.apply(dev, v, image);
+  const complex_product one = multiply_complex<T>(dev, u.data(), image.data(), n);
+  M.apply(dev, u, image);
+  const complex_product other = multiply_complex<T>(dev, v.data(), image.data(), n);
+  const double much = std::sqrt(std::numeric_limits<float>::epsilon() / static_cast<double>(n));
+  return std::abs(one.product - other.product) <= much * std::sqrt(one.first) * std::sqrt(one.second);
 }
 
 }  // namespace
@@ -116,42 +116,21 @@ solve_report cocg(const device& dev, csr_view<const T> A, view<const T> b, view<
     if (!facts.complex_symmetric)
       throw value_error("COCG needs the real form of a complex symmetric matrix, and this is none");
   }
+  check_preconditioner(M, A.rows);
+  if (M != nullptr && A.rows > 0 &&
+      !(is_complex_linear(dev, *M, A.rows) && is_complex_symmetric(dev, *M, A.rows)))
+    throw value_error(
+        "COCG: the preconditioner has to be complex symmetric as the matrix is, and " + M->name() + " is not",
+        "--method gmres takes it");
   return solve_by_krylov<T>(method, dev, A, b, x, options, M,
-                            [&dev](const linear_operator<T>& action, const preconditioner<T>* by) {
+                            [&dev](const linear_operator<T>& action, const preconditioner<T>* by, bool) {
                               return std::make_unique<cocg_engine<T>>(dev, action, by);
                             });
 }
 
-template <real T>
-std::unique_ptr<preconditioner<T>> complex_jacobi(const device& dev, csr_view<const T> given) {
-  const ieee_environment here;
-  const valid_csr valid("jacobi", dev, given);
-  if (given.rows != given.cols || given.rows % 2 != 0)
-    throw shape_error("jacobi: the matrix is " + std::to_string(given.rows) + " by " +
-                      std::to_string(given.cols) + ", not the real form of a square one");
-  const device cpu = device::cpu();
-  const csr<T> copied = dev.is_cuda() ? copy<T>(cpu, dev, given) : csr<T>{};
-  const csr_view<const T> A = dev.is_cuda() ? copied.all() : given;
-  array<T> inverse(cpu, A.rows);
-  for (std::int64_t i = 0; i < A.rows; i += 2) {
-    const std::complex<double> diagonal(entry(A, i, i), entry(A, i + 1, i)), one = 1.0 / diagonal;
-    inverse[i] = static_cast<T>(one.real());
-    inverse[i + 1] = static_cast<T>(one.imag());
-    if (diagonal == 0.0 || !std::isfinite(inverse[i]) || !std::isfinite(inverse[i + 1]) ||
-        (inverse[i] == 0 && inverse[i + 1] == 0))
-      throw value_error(string_printf("jacobi: the diagonal entry of row %lld is %g%+gi, and has no inverse",
-                                      static_cast<long long>(i / 2 + 1), diagonal.real(), diagonal.imag()),
-                        "rows count from 1");
-  }
-  return std::make_unique<diagonal_numbers<T>>(dev.is_cuda() ? inverse.to(dev) : std::move(inverse));
-}
-
-#define VOUCH_COCG(T)                                                                               \
-  template VOUCH_PUBLIC solve_report cocg(const device&, csr_view<const T>, view<const T>, view<T>, \
-                                          const cocg_options&, const preconditioner<T>*);           \
-  template VOUCH_PUBLIC std::unique_ptr<preconditioner<T>> complex_jacobi(const device&, csr_view<const T>);
-VOUCH_COCG(float)
-VOUCH_COCG(double)
-#undef VOUCH_COCG
+template VOUCH_PUBLIC solve_report cocg(const device&, csr_view<const float>, view<const float>, view<float>,
+                                        const cocg_options&, const preconditioner<float>*);
+template VOUCH_PUBLIC solve_report cocg(const device&, csr_view<const double>, view<const double>, view<double>,
+                                        const cocg_options&, const preconditioner<double>*);
 
 }  // namespace vouch

@@ -114,7 +114,7 @@ engine_maker<T> maker(const device& dev, const fcg_options& options) {
   if (options.directions < 1 || options.directions > 100)
     throw value_error("flexible conjugate gradients keep 1 to 100 directions, not " +
                       std::to_string(options.directions));
-  return [&dev, most = options.directions](const linear_operator<T>& A, const preconditioner<T>* M) {
+  return [&dev, most = options.directions](const linear_operator<T>& A, const preconditioner<T>* M, bool) {
     return std::make_unique<fcg_engine<T>>(dev, A, M, most);
   };
 }

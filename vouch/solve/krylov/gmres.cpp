@@ -10,20 +10,14 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/dense/blas1.hpp>
-#include <vouch/dense/blas2.hpp>
-#include <vouch/solve/krylov/complex_vectors.hpp>
 #include <vouch/solve/krylov/gmres.hpp>
 #include <vouch/solve/krylov/krylov_run.hpp>
 #include <vouch/solve/krylov/krylov_system.hpp>
+#include <vouch/solve/krylov/scalar_vectors.hpp>
 #include <vouch/solve/loop/inner_solver.hpp>
-#include <vouch/sparse/spmv_layouts.hpp>
-#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
-
-double conjugate(double a) { return a; }
-std::complex<double> conjugate(const std::complex<double>& a) { return std::conj(a); }
 
 // min || beta e_1 - H y ||, H of Hessenberg form, one column after another; S is double or a complex number.
 template <class S>
@@ -79,7 +73,7 @@ class least_squares {
   std::vector<S> g_;
 };
 
-// S is double, or a complex number where A and M are linear for numbers by their parts.
+// S is double, or a complex number where A is linear for numbers by their parts, and so is M, unless its images are kept.
 template <real T, class S>
 class gmres_engine final : public inner_solver<T> {
  public:
@@ -90,16 +84,16 @@ class gmres_engine final : public inner_solver<T> {
         M_(M),
         n_(A.rows()),
         longest_(static_cast<int>(
-            std::min(std::int64_t{std::max(options.restart, options.longest_restart)}, n_ / parts))),
+            std::min(std::int64_t{std::max(options.restart, options.longest_restart)}, n_ / vectors::parts))),
         keeps_images_(flexible && M != nullptr),
         q_(dev, n_),
-        turned_(dev, parts == 2 ? n_ : 0) {
-    make_bases(static_cast<int>(std::min<std::int64_t>(options.restart, n_ / parts)));
+        over_(dev, n_, 0) {
+    make_bases(static_cast<int>(std::min<std::int64_t>(options.restart, n_ / vectors::parts)));
   }
 
   std::string name() const override {
-    return (parts == 2 ? "complex numbers, restarted after " : "restarted after ") + std::to_string(most_) +
-           " iterations";
+    return (vectors::is_complex ? "complex numbers, restarted after " : "restarted after ") +
+           std::to_string(most_) + " iterations";
   }
 
   inner_outcome run(T* r_data, T* d_data, const stopping_rule& rule, iteration_log& log) override {
@@ -131,7 +125,7 @@ class gmres_engine final : public inner_solver<T> {
   bool saves() const override { return true; }
 
  private:
-  static constexpr std::int64_t parts = sizeof(S) / sizeof(double);
+  using vectors = scalar_vectors<T, S>;
 
   // Of a run as it is between restarts.
   void keep(solver_state& state, std::int64_t& iteration) {
@@ -187,29 +181,16 @@ class gmres_engine final : public inner_solver<T> {
 
   // q := V y, or M V y.
   void combine(const std::vector<S>& y) {
-    const matrix_view<const T> V = part(keeps_images_ ? images_ : basis_, static_cast<int>(y.size()));
-    const auto weighted = [&](auto weight, view<T> sum) {
-      std::vector<T> host;
-      for (const S& value : y) host.push_back(static_cast<T>(weight(value)));
-      const array<T> weights = array<T>::from(dev_, host);
-      gemv<T, T, T>(dev_, transpose::no, T{1}, V, weights, T{0}, sum);
-    };
-    weighted([](const S& value) { return std::real(value); }, q_);
-    if constexpr (parts == 2) {
-      weighted([](const S& value) { return std::imag(value); }, turned_);
-      turn_direction<T>(dev_, q_.data(), {0, 1}, turned_.data(), n_);
-      std::swap(q_, turned_);
-    }
+    over_.combine(part(keeps_images_ ? images_ : basis_, static_cast<int>(y.size())), y.data(), 0, q_);
   }
 
   // For cycles of so many iterations.
   void make_bases(int most) {
     matrix<T> basis(dev_, n_, most + 1), images(dev_, n_, M_ == nullptr ? 0 : keeps_images_ ? most : 1);
-    array<T> along(dev_, most);
+    vectors over(dev_, n_, most);
     basis_ = std::move(basis);
     images_ = std::move(images);
-    along_ = std::move(along);
-    host_.resize(static_cast<std::size_t>(most));
+    over_ = std::move(over);
     most_ = most;
   }
 
@@ -228,26 +209,7 @@ class gmres_engine final : public inner_solver<T> {
   // Takes what the first `used` vectors have of the next one out of it, twice.
   std::vector<S> orthogonalise(int used) {
     std::vector<S> h(static_cast<std::size_t>(used));
-    const view<T> along(along_.data(), used), next = column(used);
-    const matrix_view<const T> V = part(basis_, used);
-    const auto add = [&](S unit) {
-      copy_bytes(host_.data(), device::cpu(1), along.data(), dev_, h.size() * sizeof(T));
-      for (std::size_t k = 0; k < h.size(); ++k) h[k] += unit * static_cast<double>(host_[k]);
-    };
-    for (int pass = 0; pass < 2; ++pass) {
-      // Imaginary parts of products with conjugate vectors are products with -i times the next one.
-      if constexpr (parts == 2) multiply_by_i<T>(dev_, next.data(), turned_.data(), n_);
-      gemv<T, T, T>(dev_, transpose::yes, T{1}, V, next, T{0}, along);
-      gemv<T, T, T>(dev_, transpose::no, T{-1}, V, along, T{1}, next);
-      add(1.0);
-      if constexpr (parts == 2) {
-        gemv<T, T, T>(dev_, transpose::yes, T{-1}, V, turned_, T{0}, along);
-        gemv<T, T, T>(dev_, transpose::no, T{1}, V, along, T{0}, turned_);
-        turn_direction<T>(dev_, next.data(), {0, -1}, turned_.data(), n_);
-        copy<T, T>(dev_, turned_, next);
-        add({0, 1});
-      }
-    }
+    for (int pass = 0; pass < 2; ++pass) over_.take_out(part(basis_, used), column(used), h.data());
     return h;
   }
 
@@ -271,38 +233,24 @@ class gmres_engine final : public inner_solver<T> {
   int longest_;
   int most_ = 0;
   bool keeps_images_;
-  matrix<T> basis_, images_;     // images: M times the basis, or times its last vector
-  array<T> q_, turned_, along_;  // turned_: of complex numbers
-  std::vector<T> host_;          // along_
+  matrix<T> basis_, images_;  // images: M times the basis, or times its last vector
+  array<T> q_;
+  vectors over_;
 };
 
 template <real T>
-engine_maker<T> maker(const device& dev, const gmres_options& options, bool flexible, bool complex = false) {
+engine_maker<T> maker(const device& dev, const gmres_options& options, bool flexible) {
   if (options.restart < 1)
     throw value_error("GMRES begins anew after at least 1 iteration, not " + std::to_string(options.restart));
-  return [&dev, options, flexible, complex](const linear_operator<T>& A,
-                                            const preconditioner<T>* M) -> std::unique_ptr<inner_solver<T>> {
-    if (complex) return std::make_unique<gmres_engine<T, std::complex<double>>>(dev, A, M, options, flexible);
-    return std::make_unique<gmres_engine<T, double>>(dev, A, M, options, flexible);
-  };
+  return by_scalars<T>(
+      [&dev, options, flexible]<class S>(const linear_operator<T>& A, const preconditioner<T>* M, S) {
+        return std::make_unique<gmres_engine<T, S>>(dev, A, M, options, flexible);
+      });
 }
 
-// Whether M (i v) = i M v, as complex numbers by their parts have it, up to rounding: tried for one v.
-template <real T>
-bool is_complex_linear(const device& dev, const preconditioner<T>& M, std::int64_t n) {
-  array<T> v(dev, n), turned(dev, n), image(dev, n), of_turned(dev, n);
-  fill_hashed<T>(dev, 0, v);
-  multiply_by_i<T>(dev, v.data(), turned.data(), n);
-  M.apply(dev, v, image);
-  M.apply(dev, turned, of_turned);
-  multiply_by_i<T>(dev, image.data(), turned.data(), n);
-  axpy<T, T>(dev, T{-1}, turned, of_turned);
-  const double much = std::sqrt(std::numeric_limits<T>::epsilon());
-  return nrm2<T>(dev, of_turned) <= much * nrm2<T>(dev, image);
-}
-
-constexpr krylov_method plain{.name = "gmres", .title = "GMRES"};
-constexpr krylov_method flexible{.name = "fgmres", .title = "FGMRES"};
+constexpr krylov_method plain{
+    .name = "gmres", .title = "GMRES", .complex = complex_scalars::with_linear_preconditioners};
+constexpr krylov_method flexible{.name = "fgmres", .title = "FGMRES", .complex = complex_scalars::always};
 
 }  // namespace
 
@@ -310,11 +258,7 @@ template <real T>
 solve_report gmres(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                    const gmres_options& options, const preconditioner<T>* M) {
   const ieee_environment here;
-  const valid_csr valid(plain.name, dev, A);
-  check_preconditioner(M, A.rows);
-  const bool complex = A.rows == A.cols && A.rows > 0 && detail::holds_complex_numbers(dev, A) &&
-                       (M == nullptr || is_complex_linear(dev, *M, A.rows));
-  return solve_by_krylov<T>(plain, dev, A, b, x, options, M, maker<T>(dev, options, false, complex));
+  return solve_by_krylov<T>(plain, dev, A, b, x, options, M, maker<T>(dev, options, false));
 }
 
 template <real T>

@@ -9,17 +9,18 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/dense/blas1.hpp>
-#include <vouch/dense/blas2.hpp>
 #include <vouch/solve/krylov/idr.hpp>
 #include <vouch/solve/krylov/krylov_run.hpp>
 #include <vouch/solve/krylov/krylov_system.hpp>
+#include <vouch/solve/krylov/scalar_vectors.hpp>
 
 namespace vouch {
 namespace {
 
 constexpr int most = 16;  // of s
 
-template <real T>
+// S is double, or a complex number where A and M are linear for numbers by their parts.
+template <real T, class S>
 class idr_engine final : public inner_solver<T> {
  public:
   idr_engine(const device& dev, const linear_operator<T>& A, const preconditioner<T>* M, int s)
@@ -27,18 +28,20 @@ class idr_engine final : public inner_solver<T> {
         A_(A),
         M_(M),
         n_(A.rows()),
-        s_(static_cast<int>(std::min<std::int64_t>(s, n_))),
+        s_(static_cast<int>(std::min<std::int64_t>(s, n_ / vectors::parts))),
         shadows_(dev, n_, s_),
         images_(dev, n_, s_),
         steps_(dev, n_, s_),
         v_(dev, n_),
         t_(dev, n_),
         best_(dev, n_),
-        few_(dev, s_) {
+        over_(dev, n_, s_) {
     make_shadows();
   }
 
-  std::string name() const override { return "s = " + std::to_string(s_); }
+  std::string name() const override {
+    return (vectors::is_complex ? "complex numbers, s = " : "s = ") + std::to_string(s_);
+  }
 
   inner_outcome run(T* r_data, T* d_data, const stopping_rule& rule, iteration_log& log) override {
     const view<T> r(r_data, n_), d(d_data, n_);
@@ -67,16 +70,18 @@ class idr_engine final : public inner_solver<T> {
   bool saves() const override { return true; }
 
  private:
-  using numbers = std::array<double, most>;
+  using vectors = scalar_vectors<T, S>;
+  using numbers = std::array<S, most>;
 
   void keep(solver_state& state, double& broke_at) {
     for (matrix<T>* const m : {&shadows_, &images_, &steps_})
       state.vector("vectors of IDR", dev_, m->data(), n_ * s_);
     best_.keep(state);
-    for (numbers& row : products_) state.numbers("products of IDR", row.data(), most);
-    double scalars[] = {omega_, broke_at};
-    state.numbers("numbers of IDR", scalars, 2);
-    omega_ = scalars[0], broke_at = scalars[1];
+    for (numbers& row : products_)
+      state.numbers("products of IDR", reinterpret_cast<double*>(row.data()), most * vectors::parts);
+    S scalars[] = {omega_, broke_at};
+    state.numbers("numbers of IDR", reinterpret_cast<double*>(scalars), 2 * vectors::parts);
+    omega_ = scalars[0], broke_at = std::real(scalars[1]);
     auto seed = static_cast<std::int64_t>(seed_);
     state.integer("seed", seed);
     seed_ = static_cast<std::uint64_t>(seed);
@@ -88,11 +93,8 @@ class idr_engine final : public inner_solver<T> {
       const view<T> p = column(shadows_, k);
       fill_hashed<T>(dev_, ++seed_, p);
       for (int pass = 0; pass < 2; ++pass) {
-        if (k > 0) {
-          const view<T> along(few_.data(), k);
-          gemv<T, T, T>(dev_, transpose::yes, T{1}, block(shadows_, 0, k), p, T{0}, along);
-          gemv<T, T, T>(dev_, transpose::no, T{-1}, block(shadows_, 0, k), along, T{1}, p);
-        }
+        numbers along{};
+        if (k > 0) over_.take_out(block(shadows_, 0, k), p, along.data());
         scal<T>(dev_, static_cast<T>(1 / static_cast<double>(nrm2<T>(dev_, p))), p);
       }
     }
@@ -113,65 +115,55 @@ class idr_engine final : public inner_solver<T> {
     for (int k = 0; k < s_; ++k) {
       expand(k, f, r);
       for (int i = 0; i < k; ++i) {
-        const T along = static_cast<T>(
-            static_cast<double>(dot<T, T>(dev_, column(shadows_, i), column(images_, k))) / products_[i][i]);
-        axpy<T, T>(dev_, -along, column(images_, i), column(images_, k));
-        axpy<T, T>(dev_, -along, column(steps_, i), column(steps_, k));
+        const S along = over_.product(column(shadows_, i), column(images_, k)) / products_[i][i];
+        over_.add(-along, column(images_, i), column(images_, k));
+        over_.add(-along, column(steps_, i), column(steps_, k));
       }
       const numbers of_image = along_shadows(k, column(images_, k));
       for (int i = k; i < s_; ++i) products_[i][k] = of_image[i];
-      if (is_rounding<T>(products_[k][k], nrm2<T>(dev_, column(images_, k)))) return false;
-      const double beta = f[k] / products_[k][k];
-      axpy<T, T>(dev_, static_cast<T>(-beta), column(images_, k), r);
-      axpy<T, T>(dev_, static_cast<T>(beta), column(steps_, k), d);
+      if (is_rounding<T>(std::abs(products_[k][k]), nrm2<T>(dev_, column(images_, k)))) return false;
+      const S beta = f[k] / products_[k][k];
+      over_.add(-beta, column(images_, k), r);
+      over_.add(beta, column(steps_, k), d);
       iterations.step(nrm2<T>(dev_, r));
       if (!iterations.goes_on()) return true;
       for (int i = k + 1; i < s_; ++i) f[i] -= beta * products_[i][k];
     }
     precondition(r, t_);
     A_.apply(dev_, t_, v_);
-    const double size = nrm2<T>(dev_, v_), product = dot<T, T>(dev_, v_, r);
+    const double size = nrm2<T>(dev_, v_);
+    const S product = over_.product(v_, r);
     if (!(size > 0)) return false;
     constexpr double least_cosine = 0.7;
-    const double cosine = product / size / iterations.norm();
-    omega_ = std::copysign(std::max(std::fabs(cosine), least_cosine), cosine) * (iterations.norm() / size);
-    axpy<T, T>(dev_, static_cast<T>(-omega_), v_, r);
-    axpy<T, T>(dev_, static_cast<T>(omega_), t_, d);
+    const S cosine = product / size / iterations.norm();
+    omega_ = std::max(std::abs(cosine), least_cosine) * direction_of(cosine) * (iterations.norm() / size);
+    over_.add(-omega_, v_, r);
+    over_.add(omega_, t_, d);
     iterations.step(nrm2<T>(dev_, r));
     return true;
   }
 
   // A new step and its image, the residual's part along the shadows from the k-th on taken out.
   void expand(int k, const numbers& f, view<const T> r) {
-    numbers c{};
-    std::array<T, most> host{};
+    numbers c{}, less{};
     for (int i = k; i < s_; ++i) {
-      double sum = f[i];
+      S sum = f[i];
       for (int j = k; j < i; ++j) sum -= products_[i][j] * c[j];
       c[i] = sum / products_[i][i];
-      host[i - k] = static_cast<T>(c[i]);
+      less[i] = -c[i];
     }
-    const int count = s_ - k;
-    copy_bytes(few_.data(), dev_, host.data(), device::cpu(1), static_cast<std::size_t>(count) * sizeof(T));
-    const view<const T> weights(few_.data(), count);
     copy<T, T>(dev_, r, v_);
-    gemv<T, T, T>(dev_, transpose::no, T{-1}, block(images_, k, count), weights, T{1}, v_.all());
+    over_.combine(block(images_, k, s_ - k), less.data() + k, 1, v_);
     precondition(v_, t_);
-    gemv<T, T, T>(dev_, transpose::no, T{1}, block(steps_, k, count), weights, static_cast<T>(omega_),
-                  t_.all());
+    over_.combine(block(steps_, k, s_ - k), c.data() + k, omega_, t_);
     copy<T, T>(dev_, t_, column(steps_, k));
     A_.apply(dev_, t_, column(images_, k));
   }
 
   // Inner products with the shadows from the first-th on.
   numbers along_shadows(int first, view<const T> v) {
-    const int count = s_ - first;
-    gemv<T, T, T>(dev_, transpose::yes, T{1}, block(shadows_, first, count), v, T{0},
-                  view<T>(few_.data(), count));
-    std::array<T, most> host{};
-    copy_bytes(host.data(), device::cpu(1), few_.data(), dev_, static_cast<std::size_t>(count) * sizeof(T));
     numbers all{};
-    for (int i = 0; i < count; ++i) all[first + i] = static_cast<double>(host[i]);
+    over_.products(block(shadows_, first, s_ - first), v, all.data() + first);
     return all;
   }
 
@@ -195,22 +187,26 @@ class idr_engine final : public inner_solver<T> {
   matrix<T> shadows_, images_, steps_;  // P, G = A U, and U, whose columns are steps of x
   array<T> v_, t_;
   best_iterate<T> best_;
-  array<T> few_;
+  vectors over_;
   std::array<numbers, most> products_{};  // P' G, lower triangular
   std::uint64_t seed_ = 0;
-  double omega_ = 1;
+  S omega_ = 1;
 };
 
 template <real T>
 engine_maker<T> maker(const device& dev, const idr_options& options) {
   if (options.s < 1 || options.s > most)
     throw value_error("IDR(s): s is " + std::to_string(options.s) + ", not 1 to " + std::to_string(most));
-  return [&dev, s = options.s](const linear_operator<T>& A, const preconditioner<T>* M) {
-    return std::make_unique<idr_engine<T>>(dev, A, M, s);
-  };
+  return by_scalars<T>(
+      [&dev, s = options.s]<class S>(const linear_operator<T>& A, const preconditioner<T>* M, S) {
+        return std::make_unique<idr_engine<T, S>>(dev, A, M, s);
+      });
 }
 
-constexpr krylov_method method{.name = "idr", .title = "IDR(s)", .allowed_growth = 1e8};
+constexpr krylov_method method{.name = "idr",
+                               .title = "IDR(s)",
+                               .allowed_growth = 1e8,
+                               .complex = complex_scalars::with_linear_preconditioners};
 
 }  // namespace
 

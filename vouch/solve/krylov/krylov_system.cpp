@@ -12,10 +12,13 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/core/stopwatch.hpp>
+#include <vouch/dense/blas1.hpp>
 #include <vouch/solve/krylov/krylov_system.hpp>
+#include <vouch/solve/loop/complex_vectors.hpp>
 #include <vouch/solve/loop/vector_update.hpp>
 #include <vouch/solve/precond/scaling.hpp>
 #include <vouch/sparse/residual.hpp>
+#include <vouch/sparse/spmv_layouts.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
@@ -48,12 +51,21 @@ csr<T> unit_matrix(const device& dev, std::int64_t n) {
           array<T>::from(dev, std::vector<T>(static_cast<std::size_t>(n), T{1}))};
 }
 
+// A plan that keeps complex numbers has looked for them.
+template <real T>
+bool takes_complex_scalars(const krylov_method& method, const device& dev, csr_view<const T> A,
+                           const spmv_plan<T>& plan, const preconditioner<T>* M) {
+  if (method.complex == complex_scalars::none || A.rows == 0) return false;
+  if (plan.kept_as() != layout::complex && !detail::holds_complex_numbers(dev, A)) return false;
+  return M == nullptr || method.complex == complex_scalars::always || is_complex_linear(dev, *M, A.rows);
+}
+
 template <real T>
 void run_engine(const krylov_method& method, checked_problem<T> problem, const linear_operator<T>& A, view<T> x,
                 const stopping_criterion& goal, const preconditioner<T>* M, const engine_maker<T>& make,
-                const stopwatch& clock, solve_report& report) {
+                bool complex, const stopwatch& clock, solve_report& report) {
   problem.allowed_growth = method.allowed_growth;
-  const std::unique_ptr<inner_solver<T>> engine = make(A, M);
+  const std::unique_ptr<inner_solver<T>> engine = make(A, M, complex);
   report.method = method.name;
   report.engine = engine->name();
   problem.dev.synchronize();
@@ -141,6 +153,19 @@ void fill_hashed(const device& dev, std::uint64_t seed, view<T> v) {
 }
 
 template <real T>
+bool is_complex_linear(const device& dev, const preconditioner<T>& M, std::int64_t n) {
+  array<T> v(dev, n), turned(dev, n), image(dev, n), of_turned(dev, n);
+  fill_hashed<T>(dev, 0, v);
+  multiply_by_i<T>(dev, v.data(), turned.data(), n);
+  M.apply(dev, v, image);
+  M.apply(dev, turned, of_turned);
+  multiply_by_i<T>(dev, image.data(), turned.data(), n);
+  axpy<T, T>(dev, T{-1}, turned, of_turned);
+  const double much = std::sqrt(std::numeric_limits<float>::epsilon());
+  return nrm2<T>(dev, of_turned) <= much * nrm2<T>(dev, image);
+}
+
+template <real T>
 solve_report solve_by_krylov(const krylov_method& method, const device& dev, csr_view<const T> A,
                              view<const T> b, view<T> x, const stopping_criterion& goal,
                              const preconditioner<T>* M, const engine_maker<T>& make) {
@@ -155,7 +180,8 @@ solve_report solve_by_krylov(const krylov_method& method, const device& dev, csr
       M == nullptr ? power_for_size(dev, A, method.powers) : nullptr;
   if (power != nullptr) M = power.get();
   const spmv_plan<T> plan = spmv_plan<T>::make(dev, A, false, layout::automatic);
-  run_engine<T>(method, stored_problem<T>(dev, A, b), plan_operator<T>(plan), x, goal, M, make, clock, report);
+  run_engine<T>(method, stored_problem<T>(dev, A, b), plan_operator<T>(plan), x, goal, M, make,
+                takes_complex_scalars<T>(method, dev, A, plan, M), clock, report);
   return report;
 }
 
@@ -169,7 +195,7 @@ solve_report solve_by_krylov(const krylov_method& method, const device& dev, con
   check_preconditioner(M, A.rows());
   const stopwatch clock;
   solve_report report = new_krylov_report<T>(M);
-  run_engine<T>(method, operator_problem<T>(dev, A, b, report), A, x, goal, M, make, clock, report);
+  run_engine<T>(method, operator_problem<T>(dev, A, b, report), A, x, goal, M, make, false, clock, report);
   return report;
 }
 
@@ -180,6 +206,7 @@ solve_report solve_by_krylov(const krylov_method& method, const device& dev, con
   template checked_problem<T> operator_problem(const device&, const linear_operator<T>&, view<const T>,        \
                                                solve_report&);                                                 \
   template solve_report new_krylov_report(const preconditioner<T>*);                                           \
+  template bool is_complex_linear(const device&, const preconditioner<T>&, std::int64_t);                      \
   template void fill_hashed(const device&, std::uint64_t, view<T>);                                            \
   template solve_report solve_by_krylov(const krylov_method&, const device&, csr_view<const T>, view<const T>, \
                                         view<T>, const stopping_criterion&, const preconditioner<T>*,          \

@@ -1,6 +1,7 @@
 // vouch/solve/krylov/krylov_system.hpp -- what Krylov methods share: checks of operands, and the system as the
 // residual-checked solve takes it; private.
 #pragma once
+#include <complex>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -50,17 +51,37 @@ solve_report new_krylov_report(const preconditioner<T>* M);
 template <real T>
 void fill_hashed(const device& dev, std::uint64_t seed, view<T> v);
 
+/// Whether an engine has complex scalars where A is the real form of complex numbers (vouch/solve/complex.hpp): it has
+/// none; where M is linear for them, as one vector and i times it tell; whatever M is.
+enum class complex_scalars { none, with_linear_preconditioners, always };
+
+/// Whether M (i v) = i M v, as complex numbers by their parts have it, up to the rounding of hierarchies in single
+/// precision: tried for one v of n > 0 elements.
+template <real T>
+bool is_complex_linear(const device& dev, const preconditioner<T>& M, std::int64_t n);
+
 /// What the solve around an engine has to know of the method.
 struct krylov_method {
   const char* name;             // in reports: "gmres"
   const char* title;            // in messages: "GMRES"
   double allowed_growth = 1e4;  // of the residual on its way
   int powers = 1;               // of A in an inner product of two of its vectors, on either side
+  complex_scalars complex = complex_scalars::none;
 };
 
 template <real T>
-using engine_maker =
-    std::function<std::unique_ptr<inner_solver<T>>(const linear_operator<T>& A, const preconditioner<T>* M)>;
+using engine_maker = std::function<std::unique_ptr<inner_solver<T>>(const linear_operator<T>& A,
+                                                                    const preconditioner<T>* M, bool complex)>;
+
+/// Of a function of A, M and a scalar, double or a complex number, that makes the engine with such scalars.
+template <real T, class Make>
+engine_maker<T> by_scalars(const Make& make) {
+  return [make](const linear_operator<T>& A, const preconditioner<T>* M,
+                bool complex) -> std::unique_ptr<inner_solver<T>> {
+    if (complex) return make(A, M, std::complex<double>{});
+    return make(A, M, double{});
+  };
+}
 
 /// Solves A x = b from the given x by the engine that `make` makes. Throws as the methods say.
 template <real T>

@@ -33,10 +33,11 @@ solve_report solve(const device& dev, csr_view<const T> A, view<const T> b, view
   if (options.must_fit) {
     constexpr krylov_method method{.name = Iterate::name, .title = Iterate::title};
     const csr<T> transposed = transpose<T>(dev, A);
-    return solve_by_krylov<T>(
-        method, dev, A, b, x, options, nullptr, [&](const linear_operator<T>& by_A, const preconditioner<T>*) {
-          return std::make_unique<golub_kahan_engine<T, Iterate>>(dev, by_A, transposed.all(), 0.0);
-        });
+    return solve_by_krylov<T>(method, dev, A, b, x, options, nullptr,
+                              [&](const linear_operator<T>& by_A, const preconditioner<T>*, bool) {
+                                return std::make_unique<golub_kahan_engine<T, Iterate>>(dev, by_A,
+                                                                                        transposed.all(), 0.0);
+                              });
   }
   check_shapes(Iterate::title, A.rows, A.cols, b.size(), x.size());
   check_krylov_stopping(Iterate::title, options);

@@ -188,7 +188,7 @@ constexpr krylov_method method{.name = "minres", .title = "MINRES", .allowed_gro
 
 template <real T>
 engine_maker<T> maker(const device& dev) {
-  return [&dev](const linear_operator<T>& A, const preconditioner<T>* M) {
+  return [&dev](const linear_operator<T>& A, const preconditioner<T>* M, bool) {
     return std::make_unique<minres_engine<T>>(dev, A, M);
   };
 }

@@ -7,6 +7,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/dense/blas1.hpp>
+#include <vouch/solve/precond/complex_diagonal.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/solve/precond/jacobi.hpp>
 #include <vouch/solve/precond/scaling.hpp>
@@ -127,6 +128,8 @@ class jacobi final : public preconditioner<T> {
 template <real T>
 std::unique_ptr<preconditioner<T>> make_jacobi(const device& dev, csr_view<const T> A) {
   const ieee_environment here;
+  const valid_csr valid("jacobi", dev, A);
+  if (auto complex = complex_jacobi(dev, A)) return complex;
   return std::make_unique<jacobi<T>>(inverse_diagonal(dev, A, "jacobi"));
 }
 

@@ -1,4 +1,5 @@
 #include <vouch/core/launch.cuh>
+#include <vouch/solve/precond/complex_diagonal.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/solve/precond/scale_factor.hpp>
 
@@ -19,6 +20,14 @@ __global__ void __launch_bounds__(block)
   if (!good) atomicMin(bad, static_cast<unsigned long long>(i));
 }
 
+// One thread a number; likewise.
+template <class T>
+__global__ void __launch_bounds__(block)
+    invert_numbers_kernel(csr_view<const T> A, T* out, unsigned long long* bad) {
+  const auto i = std::int64_t{blockIdx.x} * block + threadIdx.x;
+  if (2 * i < A.rows && !invert_number(A, i, out)) atomicMin(bad, static_cast<unsigned long long>(i));
+}
+
 // One thread an element. Bound by memory: 3 sizeof T bytes an element.
 template <class T>
 __global__ void __launch_bounds__(block)
@@ -36,6 +45,12 @@ void invert_diagonal_cuda(const device& dev, csr_view<const T> A, T* out, std::u
 }
 
 template <real T>
+void invert_numbers_cuda(const device& dev, csr_view<const T> A, T* out, std::uint64_t* bad) {
+  launch(dev, "invert_numbers", {ceil_div<std::int64_t>(A.rows / 2, block), block}, invert_numbers_kernel<T>, A,
+         out, reinterpret_cast<unsigned long long*>(bad));
+}
+
+template <real T>
 void multiply_elements_cuda(const device& dev, const T* d, view<const T> r, view<T> z) {
   launch(dev, "multiply_elements", {ceil_div<std::int64_t>(r.size(), block), block},
          multiply_elements_kernel<T>, r.size(), d, r.data(), z.data());
@@ -43,6 +58,8 @@ void multiply_elements_cuda(const device& dev, const T* d, view<const T> r, view
 
 template void invert_diagonal_cuda(const device&, csr_view<const float>, float*, std::uint64_t*);
 template void invert_diagonal_cuda(const device&, csr_view<const double>, double*, std::uint64_t*);
+template void invert_numbers_cuda(const device&, csr_view<const float>, float*, std::uint64_t*);
+template void invert_numbers_cuda(const device&, csr_view<const double>, double*, std::uint64_t*);
 template void multiply_elements_cuda(const device&, const float*, view<const float>, view<float>);
 template void multiply_elements_cuda(const device&, const double*, view<const double>, view<double>);
 

@@ -1,7 +1,5 @@
 // vouch/solve/krylov/cocg.hpp -- conjugate orthogonal conjugate gradients for complex symmetric systems.
 #pragma once
-#include <memory>
-
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
 #include <vouch/core/visibility.hpp>
@@ -18,7 +16,8 @@ struct cocg_options : stopping_criterion {
 
 /// Solves A x = b from the given x for a complex matrix A that equals its transpose, not its conjugate transpose:
 /// conjugate gradients whose products are u^T v. A is given by its real form, vectors by real and imaginary parts in
-/// turns (vouch/solve/complex.hpp).
+/// turns (vouch/solve/complex.hpp). M is linear for complex numbers and equals its transpose, too: make_jacobi(), make_amg(),
+/// make_ilu0() where it does not exchange rows.
 ///
 /// Shapes  A is 2n-by-2n, b and x have 2n elements; n may be 0.
 /// Types   T is float or double.
@@ -33,19 +32,10 @@ struct cocg_options : stopping_criterion {
 ///         twice in every iteration.
 /// Throws  shape_error  A not square, wrong lengths, M for another number of unknowns
 ///         value_error  NaN or infinity in A, b or x; a rule on the change of x; A is not the real form of a complex
-///                      symmetric matrix
+///                      symmetric matrix; M is none, as two vectors tell
 /// Source  van der Vorst, Melissen, IEEE Trans. Magn. 26 (1990).
-/// M is complex symmetric as A is: complex_jacobi(), or numbers with imaginary parts of zero.
 template <real T>
 solve_report cocg(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                   const cocg_options& options = {}, const preconditioner<T>* M = nullptr);
-
-/// Divides each number by its diagonal entry of the complex matrix with the real form A.
-///
-/// Memory  A lives on dev and is not needed later. Two values a number.
-/// Throws  shape_error  A not square, an odd number of rows
-///         value_error  a diagonal entry is zero, not stored, or too small or large for its inverse
-template <real T>
-std::unique_ptr<preconditioner<T>> complex_jacobi(const device& dev, csr_view<const T> A);
 
 }  // namespace vouch

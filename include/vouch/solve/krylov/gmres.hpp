@@ -26,9 +26,9 @@ struct gmres_options : stopping_criterion {
 ///         for the x returned, recomputed in twice the working precision. Same bits on every run; on the CPU for any
 ///         number of threads. Not converging is a status, never an exception: restarts that gain nothing,
 ///         however long, end `stagnated`. Where A is the real form of complex numbers (vouch/solve/complex.hpp) and M is
-///         linear for them, as one vector and i times it tell, the scalars are complex, and vectors are orthogonal as
-///         complex ones.
-/// Cost    Iteration k of a restart (twice as many vectors where scalars are complex): one product with A, one application of M, and 4 k + 5 vectors read. A GPU waits for
+///         linear for them, as one vector and i times it tell, or any M of fgmres(), the scalars are complex, and vectors
+///         are orthogonal as complex ones.
+/// Cost    Iteration k of a restart (on a GPU twice as many vectors where scalars are complex): one product with A, one application of M, and 4 k + 5 vectors read. A GPU waits for
 ///         the host in every iteration.
 /// Throws  shape_error  A not square, wrong lengths, M for another number of unknowns
 ///         value_error  NaN or infinity in A, b or x; a restart below 1; a rule on the change of x

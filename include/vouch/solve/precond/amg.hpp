@@ -94,6 +94,11 @@ class amg : public preconditioner<T> {
 /// prolongator of A, smoothers are as many sweeps of Jacobi, damped by 4/3 over the largest row sum. It suits
 /// convection and diffusion, and is linear: for GMRES, BiCGStab and IDR.
 ///
+/// Where A is the real form of a complex matrix (vouch/solve/complex.hpp) that is not Hermitian, and near says nothing, all
+/// this is done to a real matrix of n/2 rows, and M is its V-cycle for the real and for the imaginary parts: off the
+/// diagonal -|a_ij|, or |a_ij| where a_ij points as the mean of a_ii and a_jj does, rows with the sum |sum_j a_ij|, and
+/// on the diagonal at least |a_ii|. The levels are those of that matrix.
+///
 /// Shapes  A is n-by-n; n may be 0.
 /// Types   T is float or double; the hierarchy is in single precision, sums of its set-up in double.
 /// Memory  A lives on dev and is not needed afterwards. The hierarchy: for grids about 25 bytes an entry of A;
@@ -108,7 +113,8 @@ class amg : public preconditioner<T> {
 ///                      that is zero or not finite, or with more vectors than 12
 ///         shape_error  a near-nullspace of another number of rows; rows that do not make whole nodes
 /// Source  Vanek, Mandel, Brezina, Computing 56 (1996); Bell, Dalton, Olson, SIAM J. Sci. Comput. 34 (2012);
-///         Kelley, Rajamanickam, IEEE HPEC (2022); Lottes, Numer. Linear Algebra Appl. 30 (2023).
+///         Kelley, Rajamanickam, IEEE HPEC (2022); Lottes, Numer. Linear Algebra Appl. 30 (2023); for shifts the other way round:
+///         Laird, Giles, report NA-02/12, Oxford (2002).
 template <real T>
 std::unique_ptr<amg<T>> make_amg(const device& dev, csr_view<const T> A, const amg_options& options = {});
 

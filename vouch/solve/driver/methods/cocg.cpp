@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 
-#include <vouch/core/error.hpp>
 #include <vouch/solve/driver/general_systems.hpp>
 #include <vouch/solve/driver/krylov_method.hpp>
 #include <vouch/solve/driver/method_table.hpp>
@@ -13,31 +12,16 @@
 namespace vouch {
 namespace {
 
-template <real T>
-class ready final : public method_in<T> {
- public:
-  explicit ready(const method_setting& setting) : method_in<T>(setting), placed_(place_sparse<T>(setting)) {
-    if constexpr (sizeof(T) == sizeof(double)) M_ = setting.options.own_preconditioner;
-    if (M_ != nullptr || setting.taken.preconditioner.name == "none") return;
-    timed(setting.times.setup,
-          [&] { naming_the_matrix(setting, [&] { jacobi_ = complex_jacobi<T>(setting.dev, placed_.A); }); });
-    M_ = jacobi_.get();
-  }
-  bool rounds() const override { return placed_.rounded || method_in<T>::rounds(); }
-
- private:
-  // The matrix was looked at when the plan was made.
-  std::vector<solve_report> run(std::int64_t, view<const T> b, view<T> x,
-                                const stopping_criterion& goal) override {
-    return {cocg<T>(this->where(), placed_.A, b, x, {goal, true}, M_)};
-  }
-
-  placed_csr<T> placed_;
-  std::unique_ptr<preconditioner<T>> jacobi_;
-  const preconditioner<T>* M_ = nullptr;
+// The matrix was looked at when the plan was made.
+constexpr auto solve = [](const device& dev, const auto& A, auto b, auto x, const stopping_criterion& goal,
+                          const auto* M) {
+  return cocg(dev, A, b, x, {goal, true}, M);
 };
 
-bool takes(const preconditioner_choice& choice) { return choice.name == "none" || choice.name == "jacobi"; }
+// Symmetric whatever the matrix.
+bool takes(const preconditioner_choice& choice) {
+  return choice.name == "none" || choice.name == "jacobi" || choice.name == "amg";
+}
 
 std::string refuse(const structure_facts& facts) {
   if (facts.complex_symmetric) return "";
@@ -58,6 +42,11 @@ double guess_iterations(const structure_facts& facts) {
   return std::min(of_a_grid, 1 + 9.5 * std::sqrt((1 + q) / (1 - q)));
 }
 
+// In iterations without it or with the diagonal: one with multigrid on a CPU, its set-up, and how many of its
+// iterations networks and damped waves that are long beside the grid take, at most.
+constexpr double iteration_of_multigrid = 7, set_up_of_multigrid = 1500, iterations_of_multigrid = 40;
+constexpr std::int64_t least_rows_of_multigrid = 8192;
+
 std::optional<prediction> predict(const system_facts& facts, const solve_options& options) {
   const structure_facts& A = facts.matrix;
   if (options.preconditioner && !takes(*options.preconditioner)) return {};
@@ -66,19 +55,24 @@ std::optional<prediction> predict(const system_facts& facts, const solve_options
   p.iteration_work = 2 * static_cast<double>(A.nonzeros) + 24 * static_cast<double>(A.rows);
   p.work = guess_iterations(A) * p.iteration_work;
   p.why = "complex symmetric";
+  if (options.own_preconditioner != nullptr) return p;
   // Where real parts vanish the diagonal may.
   constexpr double nearly_constant = 1.01;
-  if (options.own_preconditioner == nullptr && A.diagonal_least > 0 &&
-      A.diagonal_largest > nearly_constant * A.diagonal_least)
+  if (A.diagonal_least > 0 && A.diagonal_largest > nearly_constant * A.diagonal_least)
     p.preconditioner.name = "jacobi";
+  if (A.rows < least_rows_of_multigrid || !options.goal.by_residual() ||
+      (options.run_on && options.run_on->is_cuda()))
+    return p;
+  // The diagonal first: of waves it is the better one.
+  p.second_preconditioner = preconditioner_choice{"amg"};
+  p.second_iteration_work = iteration_of_multigrid * p.iteration_work;
+  p.second_work = set_up_of_multigrid * p.iteration_work + iterations_of_multigrid * p.second_iteration_work;
+  p.work = std::min(p.work, 0.99 * p.second_work);
   return p;
 }
 
 std::unique_ptr<ready_method> make(const method_setting& setting) {
-  if (!takes(setting.taken.preconditioner))
-    throw value_error("COCG: the preconditioner is none or jacobi, not " + setting.taken.preconditioner.name,
-                      "--method gmres takes it");
-  return make_ready<ready<float>, ready<double>>(setting);
+  return make_ready<ready_krylov<float, decltype(solve)>, ready_krylov<double, decltype(solve)>>(setting);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <vouch/core/string_printf.hpp>
 #include <vouch/dense/blas1.hpp>
 #include <vouch/solve/precond/amg/build.hpp>
+#include <vouch/solve/precond/amg/complex_amg.hpp>
 #include <vouch/solve/precond/amg/executor_cpu.hpp>
 #include <vouch/solve/precond/amg/levels.hpp>
 #include <vouch/solve/precond/amg/near_nullspace.hpp>
@@ -488,7 +489,10 @@ std::unique_ptr<amg<T>> make_amg(const device& dev, csr_view<const T> A, const a
   multigrid::check_options(options);
   check_square("amg", A.rows, A.cols);
   const valid_csr valid("amg", dev, A);
-  if (options.near) multigrid::require_usable(*options.near, A.rows);
+  if (options.near)
+    multigrid::require_usable(*options.near, A.rows);
+  else if (multigrid::is_complex_not_hermitian(dev, A))
+    return multigrid::make_complex_amg(dev, A, options);
   return std::make_unique<multigrid::v_cycle<T>>(dev, A, options);
 }
 

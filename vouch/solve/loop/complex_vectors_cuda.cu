@@ -2,7 +2,7 @@
 
 #include <vouch/core/parallel_for.cuh>
 #include <vouch/core/scratch.cuh>
-#include <vouch/solve/krylov/complex_vectors.hpp>
+#include <vouch/solve/loop/complex_vectors.hpp>
 
 namespace vouch {
 namespace {
@@ -61,38 +61,18 @@ complex_product multiply_complex_cuda(const device& dev, const T* u, const T* v,
   return all;
 }
 
-template <real T>
-void move_along_cuda(const device& dev, std::complex<double> alpha, const T* p, const T* q, T* x, T* r,
-                     std::int64_t n) {
-  detail::parallel_for(dev, "move_along", n / 2,
-                       move_body<T>{static_cast<T>(alpha.real()), static_cast<T>(alpha.imag()), p, q, x, r});
+template <class Body>
+void for_numbers_cuda(const device& dev, std::int64_t n, const Body& body) {
+  detail::parallel_for(dev, "complex numbers", n / 2, body);
 }
 
-template <real T>
-void turn_direction_cuda(const device& dev, const T* z, std::complex<double> beta, T* p, std::int64_t n) {
-  detail::parallel_for(dev, "turn_direction", n / 2,
-                       turn_body<T>{z, static_cast<T>(beta.real()), static_cast<T>(beta.imag()), p});
-}
+template complex_product multiply_complex_cuda(const device&, const float*, const float*, std::int64_t);
+template complex_product multiply_complex_cuda(const device&, const double*, const double*, std::int64_t);
 
-template <real T>
-void multiply_numbers_cuda(const device& dev, const T* d, const T* r, T* z, std::int64_t n) {
-  detail::parallel_for(dev, "multiply_numbers", n / 2, multiply_body<T>{d, r, z});
-}
-
-template <real T>
-void multiply_by_i_cuda(const device& dev, const T* r, T* z, std::int64_t n) {
-  detail::parallel_for(dev, "multiply_by_i", n / 2, multiply_by_i_body<T>{r, z});
-}
-
-#define VOUCH_COMPLEX_VECTORS(T)                                                                      \
-  template complex_product multiply_complex_cuda(const device&, const T*, const T*, std::int64_t);    \
-  template void move_along_cuda(const device&, std::complex<double>, const T*, const T*, T*, T*,      \
-                                std::int64_t);                                                        \
-  template void turn_direction_cuda(const device&, const T*, std::complex<double>, T*, std::int64_t); \
-  template void multiply_by_i_cuda(const device&, const T*, T*, std::int64_t);                        \
-  template void multiply_numbers_cuda(const device&, const T*, const T*, T*, std::int64_t);
-VOUCH_COMPLEX_VECTORS(float)
-VOUCH_COMPLEX_VECTORS(double)
-#undef VOUCH_COMPLEX_VECTORS
+#define VOUCH_FOR_NUMBERS(body)                                                    \
+  template void for_numbers_cuda(const device&, std::int64_t, const body<float>&); \
+  template void for_numbers_cuda(const device&, std::int64_t, const body<double>&);
+VOUCH_COMPLEX_BODIES(VOUCH_FOR_NUMBERS)
+#undef VOUCH_FOR_NUMBERS
 
 }  // namespace vouch

@@ -1,0 +1,155 @@
+// vouch/solve/loop/complex_vectors.hpp -- vectors of complex numbers by their parts in turns, as the real form of a
+// complex system has them; private.
+#pragma once
+#include <complex>
+#include <cstdint>
+
+#include <vouch/core/array.hpp>
+#include <vouch/core/device.hpp>
+#include <vouch/core/types.hpp>
+#include <vouch/dense/matrix.hpp>
+
+namespace vouch {
+
+// n counts parts everywhere, two for each number; vectors are contiguous, on dev. Sums have a fixed order.
+
+/// Of two vectors: u^T v without conjugation, and the squares of their norms.
+struct complex_product {
+  std::complex<double> product;
+  double first = 0, second = 0;
+};
+
+/// Waits for a GPU.
+template <real T>
+complex_product multiply_complex(const device& dev, const T* u, const T* v, std::int64_t n);
+
+/// products[k] := the conjugate of column k of V, times v. On the CPU.
+template <real T>
+void multiply_columns(const device& cpu, matrix_view<const T> V, const T* v, std::complex<double>* products);
+
+/// y := y + V w. On the CPU.
+template <real T>
+void add_columns(const device& cpu, matrix_view<const T> V, const std::complex<double>* w, T* y);
+
+/// body(i) for every number i; of a body below.
+template <class Body>
+void for_numbers(const device& dev, std::int64_t n, const Body& body);
+
+template <real T>
+complex_product multiply_complex_cuda(const device& dev, const T* u, const T* v, std::int64_t n);
+template <class Body>
+void for_numbers_cuda(const device& dev, std::int64_t n, const Body& body);
+
+// What becomes of number i, the same on every device. X(body) for all of them:
+#define VOUCH_COMPLEX_BODIES(X) \
+  X(scale_body) X(move_body) X(add_body) X(turn_body) X(multiply_body) X(multiply_by_i_body)
+
+template <class T>
+struct scale_body {
+  T a, b;  // alpha
+  T* x;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const {
+    const T xa = x[2 * i], xb = x[2 * i + 1];
+    x[2 * i] = a * xa - b * xb;
+    x[2 * i + 1] = a * xb + b * xa;
+  }
+};
+
+template <class T>
+struct move_body {
+  T a, b;  // alpha
+  const T *p, *q;
+  T *x, *r;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const {
+    const T pa = p[2 * i], pb = p[2 * i + 1], qa = q[2 * i], qb = q[2 * i + 1];
+    x[2 * i] += a * pa - b * pb;
+    x[2 * i + 1] += a * pb + b * pa;
+    r[2 * i] -= a * qa - b * qb;
+    r[2 * i + 1] -= a * qb + b * qa;
+  }
+};
+
+template <class T>
+struct add_body {
+  T a, b;  // alpha
+  const T* x;
+  T* y;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const {
+    const T xa = x[2 * i], xb = x[2 * i + 1];
+    y[2 * i] += a * xa - b * xb;
+    y[2 * i + 1] += a * xb + b * xa;
+  }
+};
+
+template <class T>
+struct turn_body {
+  const T* z;
+  T a, b;  // beta
+  T* p;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const {
+    const T pa = p[2 * i], pb = p[2 * i + 1];
+    p[2 * i] = z[2 * i] + (a * pa - b * pb);
+    p[2 * i + 1] = z[2 * i + 1] + (a * pb + b * pa);
+  }
+};
+
+template <class T>
+struct multiply_body {
+  const T *d, *r;
+  T* z;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const {
+    const T a = d[2 * i], b = d[2 * i + 1], ra = r[2 * i], rb = r[2 * i + 1];
+    z[2 * i] = a * ra - b * rb;
+    z[2 * i + 1] = a * rb + b * ra;
+  }
+};
+
+template <class T>
+struct multiply_by_i_body {
+  const T* r;
+  T* z;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const {
+    const T a = r[2 * i];
+    z[2 * i] = -r[2 * i + 1];
+    z[2 * i + 1] = a;
+  }
+};
+
+/// x := alpha x.
+template <real T>
+void scale_numbers(const device& dev, std::complex<double> alpha, T* x, std::int64_t n) {
+  for_numbers(dev, n, scale_body<T>{static_cast<T>(alpha.real()), static_cast<T>(alpha.imag()), x});
+}
+
+/// x := x + alpha p, r := r - alpha q.
+template <real T>
+void move_along(const device& dev, std::complex<double> alpha, const T* p, const T* q, T* x, T* r,
+                std::int64_t n) {
+  for_numbers(dev, n, move_body<T>{static_cast<T>(alpha.real()), static_cast<T>(alpha.imag()), p, q, x, r});
+}
+
+/// y := y + alpha x.
+template <real T>
+void add_multiple(const device& dev, std::complex<double> alpha, const T* x, T* y, std::int64_t n) {
+  for_numbers(dev, n, add_body<T>{static_cast<T>(alpha.real()), static_cast<T>(alpha.imag()), x, y});
+}
+
+/// p := z + beta p.
+template <real T>
+void turn_direction(const device& dev, const T* z, std::complex<double> beta, T* p, std::int64_t n) {
+  for_numbers(dev, n, turn_body<T>{z, static_cast<T>(beta.real()), static_cast<T>(beta.imag()), p});
+}
+
+/// z := d r, number by number.
+template <real T>
+void multiply_numbers(const device& dev, const T* d, const T* r, T* z, std::int64_t n) {
+  for_numbers(dev, n, multiply_body<T>{d, r, z});
+}
+
+/// z := i r.
+template <real T>
+void multiply_by_i(const device& dev, const T* r, T* z, std::int64_t n) {
+  for_numbers(dev, n, multiply_by_i_body<T>{r, z});
+}
+
+}  // namespace vouch
