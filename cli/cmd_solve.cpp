@@ -62,7 +62,7 @@ int cmd_solve(std::span<const char* const> arguments) {
   A.plan();
   take_vectors(cpu, request, system);
   log_task(log, request, system, A);
-  log_checkpoints(log, request, watch);
+  log_checkpoints(log, request, [&watch] { watch.make_room(); });
   solve_outcome outcome = run_solve(request, system, cpu, A, watch);
   solve_result& result = outcome.result;
   if (result.status == solve_status::interrupted) finish_in_peace();

@@ -78,4 +78,10 @@ void finish_in_peace() {
   request.clear();
 }
 
+bool goes_on() {
+  if (interrupt_signal() == 0) return true;
+  finish_in_peace();
+  return false;
+}
+
 }  // namespace vouch::cli

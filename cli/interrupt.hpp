@@ -16,4 +16,7 @@ int interrupt_signal();
 /// second signal.
 void finish_in_peace();
 
+/// For monitors: whether to go on. A solver that hears of a signal returns what it has, which is worth waiting for.
+bool goes_on();
+
 }  // namespace vouch::cli

@@ -10,6 +10,7 @@
 #include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,7 @@
 #include <vouch/distributed/files.hpp>
 #include <vouch/distributed/mpi.hpp>
 #include <vouch/solve/distributed/row_bound.hpp>
+#include <vouch/solve/distributed/row_checkpoint.hpp>
 #include <vouch/solve/distributed/row_solver.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/verify/bound_text.hpp>
@@ -29,6 +31,7 @@
 #include "command.hpp"
 #include "interrupt.hpp"
 #include "program.hpp"
+#include "solve_checkpoint.hpp"
 #include "solve_output.hpp"
 #include "solve_request.hpp"
 #include "usage.hpp"
@@ -55,7 +58,6 @@ void check_request(const solve_request& request) {
     throw usage_error(fmt::format("option --precond: ranks take none, jacobi or chebyshev, not {}",
                                   asked.preconditioner->name));
   refuse_option("--batch", request.batch);
-  refuse_option("--checkpoint, --resume", request.kept != nullptr);
   refuse_option("--coordinates", !request.coordinates.empty());
   refuse_option("--near-nullspace", !request.near_nullspace.empty());
   refuse_option("--backend", asked.backend != "auto");
@@ -90,7 +92,7 @@ std::string typed(std::span<const char* const> arguments) {
 
 class solve_in_parts {
  public:
-  solve_in_parts(communicator& ranks, const solve_request& request)
+  solve_in_parts(communicator& ranks, solve_request& request)
       : ranks_(ranks), request_(request), log_(make_console(request.common)), cpu_(cpu_of_rank(request)) {}
 
   int run() {
@@ -100,6 +102,7 @@ class solve_in_parts {
     start_ = vector(request_.initial);
     seconds_.read = reading.seconds();
     log_task();
+    log_checkpoints(log_, request_, [] {});
     solve();
     if (outcome_.result.status == solve_status::interrupted) finish_in_peace();
     log_verdict(log_, request_, outcome_);
@@ -133,6 +136,8 @@ class solve_in_parts {
   row_solve_options options() const {
     row_solve_options all;
     static_cast<stopping_criterion&>(all) = request_.options.goal;
+    all.on_iteration = [](const iteration_record&) { return goes_on(); };
+    all.names = request_.options.names;
     all.method = request_.options.method == "jacobi" ? row_method::jacobi : row_method::cg;
     if (request_.options.preconditioner) all.preconditioner = *request_.options.preconditioner;
     if (request_.options.method == "auto" && !request_.options.preconditioner)
@@ -149,6 +154,8 @@ class solve_in_parts {
 
   void solve() {
     const row_solve_options asked = options();
+    std::optional<checkpoint_scope> saves;
+    if (request_.kept) saves.emplace(*request_.kept);
     for (std::int64_t run = 0; run < request_.common.repeat; ++run) {
       outcome_.x = start_.to(cpu_);
       static_cast<solve_report&>(outcome_.result) = solve_rows(cpu_, *A_, b_, outcome_.x, asked);
@@ -226,7 +233,7 @@ class solve_in_parts {
 
   stopwatch clock_;
   communicator& ranks_;
-  const solve_request& request_;
+  solve_request& request_;
   console log_;
   device cpu_;
   matrix_market_header header_;
@@ -237,6 +244,7 @@ class solve_in_parts {
 };
 
 int solve_together(communicator& ranks, std::span<const char* const> arguments) {
+  rank_team team(ranks);
   solve_request request;
   bool asked = false;
   agree(ranks, [&] {
@@ -246,7 +254,10 @@ int solve_together(communicator& ranks, std::span<const char* const> arguments) 
   const std::string mine = typed(arguments);
   require_same(ranks, mine.data(), static_cast<std::int64_t>(mine.size()),
                "options, or another version of Vouch,", "all ranks take the same command line");
-  return asked ? solve_in_parts(ranks, request).run() : exit_code::goal_reached;
+  if (!asked) return exit_code::goal_reached;
+  take_checkpoint(request, &team);
+  request.settle_tolerance();
+  return solve_in_parts(ranks, request).run();
 }
 
 }  // namespace

@@ -252,9 +252,11 @@ void take_options(const typed_options& typed, solve_request& request) {
       throw usage_error("option --checkpoint-every: there is no --checkpoint", "it names the file");
     request.checkpoint_seconds = parse_duration("--checkpoint-every", typed.every);
   }
-  take_checkpoint(request);
-  options.goal.rtol = options.goal.rtol.value_or(
-      options.precision == working_precision::single ? default_rtol<float> : default_rtol<double>);
+  check_companions_of_checkpoint(request);
+  if (request.engine.empty()) {
+    take_checkpoint(request);
+    request.settle_tolerance();
+  }
   options.prefer_iterations = typed.max_iterations || !request.history.empty() || !request.plot.empty() ||
                               request.initial != "zeros" || request.kept;
   options.names = {request.matrix, request.rhs, request.initial};
@@ -265,7 +267,11 @@ void take_options(const typed_options& typed, solve_request& request) {
 
 }  // namespace
 
-double solve_request::relative_tolerance() const { return *options.goal.rtol; }
+void solve_request::settle_tolerance() {
+  if (!options.goal.rtol)
+    options.goal.rtol =
+        options.precision == working_precision::single ? default_rtol<float> : default_rtol<double>;
+}
 
 bool parse_solve_request(std::span<const char* const> arguments, solve_request& request) {
   command_line line("solve", "solve A x = b and say how good x is");

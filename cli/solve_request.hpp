@@ -28,14 +28,16 @@ struct solve_request {
   verification_request verification;
   std::string checkpoint_file, resume_file;  // "": none
   double checkpoint_seconds = checkpoint::usual_seconds;
-  std::shared_ptr<checkpoint> kept;        // what these ask for
+  std::shared_ptr<checkpoint> kept;        // what these ask for; with an engine it opens them
   checkpoint::listener on_checkpoint;      // hears of every file
   std::optional<std::int64_t> resumed_at;  // an iteration
   std::string history;
   std::string plot;
 
-  /// The relative tolerance that holds: as given, else the precision's own.
-  double relative_tolerance() const;
+  /// The relative tolerance that holds.
+  double relative_tolerance() const { return *options.goal.rtol; }
+  /// It is as given or as a checkpoint has it, else the precision's own.
+  void settle_tolerance();
 };
 
 /// Reads and checks the command line, with everything in it that can be judged before the matrix is read.

@@ -46,17 +46,6 @@ void solve_watch::begin(std::int64_t first, std::int64_t count) {
   next_time_ = 1;
 }
 
-namespace {
-
-// Whether to go on. A solver that hears of a signal returns what it has, which is worth waiting for.
-bool goes_on() {
-  if (interrupt_signal() == 0) return true;
-  finish_in_peace();
-  return false;
-}
-
-}  // namespace
-
 bool solve_watch::iteration(const iteration_record& record) {
   if (record.iteration <= last_seen_) return goes_on();
   last_seen_ = record.iteration;

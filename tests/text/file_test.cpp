@@ -301,5 +301,25 @@ TEST(AtomicFile, IsRemovedBySignalHandlers) {
   EXPECT_THROW(file.commit(), file_error);
 }
 
+TEST(file_part, fills_what_the_file_skips) {
+  const temporary_folder folder;
+  const std::string path = folder.path("shared"), middle = long_text();
+  {
+    atomic_file file(path);
+    file.write("begin ");
+    file_part other(file.unfinished_name());
+    other.write_at(6 + 5, std::string_view(middle).substr(5));
+    file.skip(static_cast<std::int64_t>(middle.size()));
+    other.write_at(6, std::string_view(middle).substr(0, 5));
+    file.write(" end");
+    other.to_disk();
+    EXPECT_EQ(folder.files(), 1u);
+    file.commit_to_disk();
+  }
+  EXPECT_EQ(content_of(path), "begin " + middle + " end");
+  EXPECT_THROW(file_part(folder.path("missing")), file_error);
+  EXPECT_EQ(atomic_file("/dev/null").unfinished_name(), "");
+}
+
 }  // namespace
 }  // namespace vouch

@@ -108,6 +108,11 @@ void atomic_file::write(std::string_view bytes) {
     buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
 }
 
+void atomic_file::skip(std::int64_t bytes) {
+  flush();
+  if (lseek(descriptor_, bytes, SEEK_CUR) < 0) fail();
+}
+
 void atomic_file::finish() {
   flush();
   const int descriptor = descriptor_;

@@ -87,6 +87,10 @@ class atomic_file {
   const std::string& path() const { return path_; }
 
   void write(std::string_view bytes);
+  /// Leaves so many bytes to others, who write them by file_part.
+  void skip(std::int64_t bytes);
+  /// The name under which it is being written; "" where that is directly.
+  std::string unfinished_name() const { return temporary_ == nullptr ? "" : temporary_; }
   /// Ends writing: all bytes are in the file, which still has its temporary name.
   void finish();
   /// finish() where that is still to do; the file now has its name.
@@ -111,6 +115,27 @@ class atomic_file {
   int slot_ = -1;
   int descriptor_ = -1;
   std::vector<char> buffer_;
+};
+
+/// Bytes of a file that another process makes.
+///
+/// Throws  file_error  there is no such file, the disk is full
+class file_part {
+ public:
+  explicit file_part(const std::string& path);
+  ~file_part();
+  file_part(const file_part&) = delete;
+  file_part& operator=(const file_part&) = delete;
+
+  void write_at(std::int64_t offset, std::string_view bytes);
+  /// What this process has written outlasts a loss of power.
+  void to_disk();
+
+ private:
+  [[noreturn]] void fail() const;
+
+  std::string path_;
+  int descriptor_;
 };
 
 /// Files that appear together: each is complete before the first has its name.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <vouch/core/random.hpp>
 
 #include "cli/run_tool.hpp"
 
@@ -190,6 +191,61 @@ TEST_F(tool_ranks, end_soon_when_one_of_them_is_killed_and_when_asked_to) {
   EXPECT_EQ(shell("sleep 1; test -z \"$(" + others + ")\""), 0);
   EXPECT_FALSE(exists("x.txt"));
   EXPECT_EQ(shell(start + "pid=$!; " + wait_for_three + "kill -TERM $(" + others + "); wait $pid"), 143);
+}
+
+TEST_F(tool_ranks, killed_at_any_time_they_go_on_from_a_whole_file_on_another_number_of_ranks) {
+  NEEDS_MPI();
+  make("plate -n 120");
+  const std::string hard = " --engine ranks --method cg --precond none --rtol 1e-5 --max-iterations 1e6";
+  ASSERT_EQ(run("solve A.mtx -o whole.txt --history whole.csv" + hard).code, 0) << content(".err");
+  const std::string saves = " --checkpoint saved --checkpoint-every 0.01 --history h.csv -o \"$PWD/x.txt\"";
+  const std::string others = "pgrep -f \"^[^ ]*vouch solve A.mtx .*$PWD/x.txt\"";
+  constexpr int numbers[] = {3, 2, 4};
+  int killed = 0;
+  for (int k = 0; k < 3; ++k) {
+    const bool goes_on = exists("saved");
+    const std::string how = goes_on ? std::string(" --engine ranks --resume saved") : hard;
+    const std::string a_file =
+        "touch before; until test saved -nt before || ! kill -0 $pid; do sleep 0.01; done; ";
+    const std::string after = std::to_string(0.1 * random_unit(6, static_cast<std::uint64_t>(k)));
+    const int code = shell(launcher + std::to_string(numbers[k]) + " \"$VOUCH\" solve A.mtx" + how + saves +
+                           " > .out 2> .err & pid=$!; " + a_file + "sleep " + after + "; kill -9 $(" + others +
+                           " | shuf -n 1 --random-source=A.mtx); wait $pid");
+    ASSERT_TRUE(code == 137 || code == 0) << code << content(".err");
+    if (code == 137) ++killed;
+    EXPECT_EQ(count(content(".err"), "resumed    at iteration"), goes_on ? 1 : 0) << content(".err");
+  }
+  EXPECT_GT(killed, 0);
+  for (const int ranks : {1, 2}) {
+    const std::string arguments = "solve A.mtx --engine ranks --resume saved --history h.csv -o x.txt";
+    ASSERT_EQ((ranks == 1 ? run(arguments) : run_on(ranks, arguments)).code, 0) << content(".err");
+    EXPECT_TRUE(content("x.txt") == content("whole.txt")) << ranks;
+    EXPECT_TRUE(content("h.csv") == content("whole.csv")) << ranks;
+  }
+}
+
+TEST_F(tool_ranks, refuse_a_checkpoint_of_another_solve_once) {
+  NEEDS_MPI();
+  make("poisson-2d -n 60");
+  make("poisson-2d -n 61", "B.mtx");
+  const std::string saves = " --checkpoint saved --checkpoint-every 0 ";
+  ASSERT_EQ(run_on(2, "solve A.mtx --engine ranks --rtol 1e-9" + saves).code, 0) << content(".err");
+  const auto expect = [&](const std::string& arguments, int code, const std::string& text) {
+    const testing::tool_result r = run_on(3, "solve " + arguments);
+    EXPECT_EQ(r.code, code) << arguments << r.err;
+    EXPECT_EQ(count(r.err, text), 1) << arguments << r.err;
+  };
+  const std::string resumes = " --engine ranks --resume saved ";
+  expect("A.mtx" + resumes + "--precond none", 2, "option --precond: the solve of saved has jacobi");
+  expect("A.mtx" + resumes + "--rhs row-sums", 2, "row-sums is not the one of the checkpoint");
+  expect("B.mtx" + resumes, 2, "B.mtx is not the one of the checkpoint");
+  expect("A.mtx --engine ranks --resume none", 3, "none");
+  expect("A.mtx --engine ranks --checkpoint /dev/full --checkpoint-every 0", 0, "the solve goes on");
+  const testing::tool_result alone = run("solve A.mtx --resume saved");
+  EXPECT_EQ(alone.code, 2);
+  EXPECT_NE(alone.err.find("the solve of saved has --engine ranks"), std::string::npos) << alone.err;
+  ASSERT_EQ(run("solve A.mtx --method cg --precond none" + saves).code, 0);
+  expect("A.mtx" + resumes, 2, "option --engine: the solve of saved has none");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Conjugate gradients over distributed rows. What one rank is asked (a signal, its monitor) ends the loop on all of
-// them with the next reduction.
+// Conjugate gradients over distributed rows. What one rank is asked (a signal, its monitor, its clock) ends or saves the
+// loop on all of them with the next reduction.
 #include <array>
 #include <cmath>
 #include <utility>
@@ -8,6 +8,7 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/distributed/row_engines.hpp>
 #include <vouch/solve/distributed/sweep.hpp>
+#include <vouch/solve/distributed/wish.hpp>
 #include <vouch/solve/krylov/cg_chunk.hpp>
 #include <vouch/solve/krylov/cg_recurrence.hpp>
 
@@ -27,14 +28,23 @@ class fused_engine final : public inner_solver<double> {
   std::string name() const override { return engine_name(A_, vectors_.cpu()); }
 
   inner_outcome run(double* r, double* d, const stopping_rule& rule, iteration_log& log) override {
-    begin(r, d);
+    std::int64_t iteration = 0;
     cg_solution_update solution;
-    bool asked_to_stop = false;
-    for (std::int64_t iteration = 0;; ++iteration) {
-      bool stop = asked_to_stop;
-      const cg_dots sums = multiply(r, stop);
+    // Before the updates of an iteration.
+    const auto state = [&](solver_state& kept) {
+      kept.vector("direction of CG", vectors_.cpu(), p_.data(), A_.rows());
+      kept.integer("iterations of this run", iteration);
+      kept.number("deferred step", solution.deferred_alpha);
+    };
+    if (!log.resume(state)) begin(r, d);
+    for (wish mine = wish::none;; ++iteration) {
+      wish wanted = mine;
+      const cg_dots sums = multiply(r, wanted);
       cg_step step = cg_advance(sums, rule, iteration);
-      if (stop && step.event == solver_event::running) step.event = solver_event::interrupted;
+      if (wanted != wish::none && step.event == solver_event::running) {
+        if (log.keeps()) log.save(iteration, state);
+        if (wanted == wish::stop) step.event = solver_event::interrupted;
+      }
       if (step.event != solver_event::running) {
         solution = cg_flush_update(solution);
         if (solution.now) move(r, d, solution, nullptr);
@@ -44,9 +54,10 @@ class fused_engine final : public inner_solver<double> {
       solution = cg_defer_update(solution, step);
       move(r, d, solution, &step);
       log.step(step.alpha, step.beta);
-      if (!log.note(iteration, std::sqrt(sums.rr))) asked_to_stop = true;
+      mine = wish_behind(log, log.note(iteration, std::sqrt(sums.rr)));
     }
   }
+  bool saves() const override { return true; }
 
  private:
   const double* minv_at(std::int64_t i) const { return minv_ != nullptr ? minv_ + i : nullptr; }
@@ -60,8 +71,8 @@ class fused_engine final : public inner_solver<double> {
     });
   }
 
-  // q := A p and all products; stop becomes whether any rank wants to.
-  cg_dots multiply(const double* r, bool& stop) {
+  // q := A p and all products.
+  cg_dots multiply(const double* r, wish& wanted) {
     const csr_view<const double> local = A_.local();
     for_blocks_with_halo(
         vectors_.cpu(), A_, p_.data(), [&](std::int64_t block, std::int64_t first, std::int64_t count) {
@@ -76,9 +87,7 @@ class fused_engine final : public inner_solver<double> {
           leaf[4] = s.rr;
         });
     std::array<double, cg_dots::count> totals{};
-    double wish[1] = {stop ? 1.0 : 0.0};
-    vectors_.sums().add_up(leaves_, totals, wish);
-    stop = wish[0] > 0;
+    add_up(vectors_.sums(), leaves_, totals, wanted);
     return {totals[0], totals[1], totals[2], totals[3], totals[4]};
   }
 
@@ -119,15 +128,29 @@ class general_engine final : public inner_solver<double> {
       std::fill_n(d + first, count, 0.0);
     });
     cg_scalars s;
-    bool asked_to_stop = false;
-    for (std::int64_t iteration = 0;; ++iteration) {
+    // Behind the scalars of an iteration, before its direction.
+    const auto state = [&](solver_state& kept) {
+      kept.vector("direction of CG", cpu, p_.data(), n);
+      double numbers[] = {s.alpha, s.beta, s.rz, s.rr};
+      kept.numbers("numbers of CG", numbers, 4);
+      s.alpha = numbers[0], s.beta = numbers[1], s.rz = numbers[2], s.rr = numbers[3];
+      kept.integer("iterations of this run", s.iteration);
+    };
+    bool begun = log.resume(state);
+    wish mine = wish::none;
+    for (std::int64_t iteration = s.iteration;; ++iteration) {
       M_.apply(cpu, {r, n}, z_);
-      bool stop = asked_to_stop;
-      const auto [rr, rz] = norms(r, stop);
-      cg_take_direction(s, rr, rz, rule, iteration);
-      if (iteration > 0) log.step(s.alpha, s.beta);
-      if (!log.note(iteration, std::sqrt(s.rr), d)) asked_to_stop = true;
-      if (stop && s.event == solver_event::running) s.event = solver_event::interrupted;
+      if (!std::exchange(begun, false)) {
+        wish wanted = mine;
+        const auto [rr, rz] = norms(r, wanted);
+        cg_take_direction(s, rr, rz, rule, iteration);
+        if (iteration > 0) log.step(s.alpha, s.beta);
+        const bool goes_on = log.note(iteration, std::sqrt(s.rr), d);
+        if (s.event != solver_event::running) break;
+        if (wanted != wish::none && log.keeps()) log.save(iteration, state);
+        if (wanted == wish::stop) s.event = solver_event::interrupted;
+        mine = wish_behind(log, goes_on);
+      }
       if (s.event != solver_event::running) break;
       cg_take_step(s, turn_and_multiply(s.beta));
       if (s.event != solver_event::running) break;
@@ -140,19 +163,18 @@ class general_engine final : public inner_solver<double> {
     }
     return {s.event, s.iteration, s.rr};
   }
+  bool saves() const override { return true; }
 
  private:
-  // r'r and r'z; stop as above.
-  std::pair<double, double> norms(const double* r, bool& stop) {
+  // r'r and r'z.
+  std::pair<double, double> norms(const double* r, wish& wanted) {
     for_all_blocks(vectors_.cpu(), A_, [&](std::int64_t block, std::int64_t first, std::int64_t count) {
       const cg_dots s = cg_chunk::dots(r + first, z_.data() + first, r + first, nullptr, count);
       leaves_[static_cast<std::size_t>(2 * block)] = s.rr;
       leaves_[static_cast<std::size_t>(2 * block + 1)] = s.pq;
     });
     std::array<double, 2> totals{};
-    double wish[1] = {stop ? 1.0 : 0.0};
-    vectors_.sums().add_up(leaves_, totals, wish);
-    stop = wish[0] > 0;
+    add_up(vectors_.sums(), leaves_, totals, wanted);
     return {totals[0], totals[1]};
   }
 

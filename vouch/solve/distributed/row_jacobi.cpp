@@ -6,6 +6,7 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/distributed/row_engines.hpp>
 #include <vouch/solve/distributed/sweep.hpp>
+#include <vouch/solve/distributed/wish.hpp>
 
 namespace vouch::distributed {
 namespace {
@@ -27,26 +28,36 @@ class jacobi_engine final : public inner_solver<double> {
     for_all_blocks(vectors_.cpu(), A_, [&](std::int64_t, std::int64_t first, std::int64_t count) {
       std::fill_n(d + first, count, 0.0);
     });
-    bool asked_to_stop = false;
-    for (std::int64_t iteration = 0;; ++iteration) {
-      bool stop = asked_to_stop;
-      const double rr = square(r, stop);
-      if (!log.note(iteration, std::sqrt(rr), d)) asked_to_stop = true;
-      const solver_event event = judge(rr, stop, rule, iteration);
+    std::int64_t iteration = 0;
+    // Before a sweep.
+    const auto state = [&](solver_state& kept) { kept.integer("iterations of this run", iteration); };
+    if (log.resume(state)) {
+      sweep(r, d);
+      ++iteration;
+    }
+    for (wish mine = wish::none;; ++iteration) {
+      wish wanted = mine;
+      const double rr = square(r, wanted);
+      const bool goes_on = log.note(iteration, std::sqrt(rr), d);
+      const solver_event event = judge(rr, rule, iteration);
       if (event != solver_event::running) return {event, iteration, rr};
+      if (wanted != wish::none && log.keeps()) log.save(iteration, state);
+      if (wanted == wish::stop) return {solver_event::interrupted, iteration, rr};
+      mine = wish_behind(log, goes_on);
       sweep(r, d);
     }
   }
+  bool saves() const override { return true; }
 
  private:
-  static solver_event judge(double rr, bool stop, const stopping_rule& rule, std::int64_t iteration) {
+  static solver_event judge(double rr, const stopping_rule& rule, std::int64_t iteration) {
     if (!(rr <= rule.diverged_squared)) return solver_event::diverged;
     if (rr <= rule.target_squared) return solver_event::reached;
     if (iteration >= rule.limit) return solver_event::iteration_limit;
-    return stop ? solver_event::interrupted : solver_event::running;
+    return solver_event::running;
   }
 
-  double square(const double* r, bool& stop) {
+  double square(const double* r, wish& wanted) {
     for_all_blocks(vectors_.cpu(), A_, [&](std::int64_t block, std::int64_t first, std::int64_t count) {
       double lane[8] = {};
       for (std::int64_t i = first; i < first + count; ++i) lane[(i - first) % 8] += r[i] * r[i];
@@ -55,9 +66,7 @@ class jacobi_engine final : public inner_solver<double> {
       leaves_[static_cast<std::size_t>(block)] = sum;
     });
     std::array<double, 1> total{};
-    double wish[1] = {stop ? 1.0 : 0.0};
-    vectors_.sums().add_up(leaves_, total, wish);
-    stop = wish[0] > 0;
+    add_up(vectors_.sums(), leaves_, total, wanted);
     return total[0];
   }
 

@@ -1,5 +1,5 @@
-#include <vouch/solve/krylov/krylov_system.hpp>
 #include <vouch/solve/distributed/row_solver.hpp>
+#include <vouch/solve/krylov/krylov_system.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,9 @@
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/distributed/residual.hpp>
 #include <vouch/solve/distributed/row_engines.hpp>
+#include <vouch/solve/distributed/row_fingerprint.hpp>
 #include <vouch/solve/loop/residual_checked_solve.hpp>
+#include <vouch/solve/resume.hpp>
 
 namespace vouch {
 namespace {
@@ -80,6 +82,7 @@ class row_solve {
     else
       prepare_jacobi();
     report_.engine = engine_->name();
+    if (checkpoint* const kept = checkpoint_scope::here()) state_in(*kept, b);
   }
 
   solve_report run(view<double> x) {
@@ -91,6 +94,17 @@ class row_solve {
  private:
   residual_function<double> residual_of() {
     return [this](const double* x, const double* low, double* r) { return residual_(x, low, r); };
+  }
+
+  void state_in(checkpoint& kept, view<const double> b) const {
+    solve_options taken;
+    taken.method = report_.method;
+    taken.goal = options_;
+    taken.preconditioner = options_.preconditioner;
+    taken.run_on = vectors_.cpu();
+    state_options(kept, taken, "ranks");
+    state_operand(kept, "matrix", fingerprint_of(A_), options_.names.matrix);
+    state_operand(kept, "right-hand side", fingerprint_of(A_, b), options_.names.rhs);
   }
 
   void prepare_cg() {

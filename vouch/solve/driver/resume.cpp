@@ -138,7 +138,8 @@ std::string text_of(const fingerprint& print) {
 std::vector<kept_option> kept_options(const solve_options& options) {
   const ieee_environment here;
   const stopping_criterion& goal = options.goal;
-  return {{"method", options.method},
+  return {{"engine", ""},
+          {"method", options.method},
           {"precond",
            options.own_preconditioner != nullptr ? std::string(callers_own) : text_of(options.preconditioner)},
           {"precision", name(options.precision)},
@@ -188,8 +189,9 @@ std::optional<kept_option> find_contradiction(const solve_options& asked,
   return {};
 }
 
-void state_options(checkpoint& kept, const solve_options& taken) {
-  const std::vector<kept_option> all = kept_options(taken);
+void state_options(checkpoint& kept, const solve_options& taken, const std::string& engine) {
+  std::vector<kept_option> all = kept_options(taken);
+  all.front().value = engine;
   if (kept.state_fact("options", text_of(all))) return;
   std::string differs;
   const std::vector<kept_option> before = kept_options(kept);
@@ -199,20 +201,19 @@ void state_options(checkpoint& kept, const solve_options& taken) {
   throw value_error("the checkpoint is of a solve with " + differs, "resume with the options that it has");
 }
 
+void state_operand(checkpoint& kept, const char* operand, const fingerprint& print, const std::string& called) {
+  if (!kept.state_fact(operand, text_of(print)))
+    throw value_error(called + " is not the one of the checkpoint: its numbers differ",
+                      "resume with the matrix and the right-hand side of the solve that wrote it");
+}
+
 void state_system(checkpoint& kept, const operand& A, view<const double> b, const operand_names& names) {
-  const auto require = [&](const char* fact, const fingerprint& print, const std::string& called) {
-    if (!kept.state_fact(fact, text_of(print)))
-      throw value_error(called + " is not the one of the checkpoint: its numbers differ",
-                        "resume with the matrix and the right-hand side of the solve that wrote it");
-  };
   if (A.form() == matrix_form::sparse)
-    require("matrix", fingerprint_of(A.home(), A.sparse(A.home())), names.matrix);
+    state_operand(kept, "matrix", fingerprint_of(A.home(), A.sparse(A.home())), names.matrix);
   if (A.form() == matrix_form::dense)
-    require("matrix", fingerprint_of(A.home(), A.dense(A.home())), names.matrix);
-  require("right-hand side",
-          fingerprint_of(A.home(),
-                         matrix_view<const double>{b.data(), b.size(), 1, std::max<std::int64_t>(1, b.size())}),
-          names.rhs);
+    state_operand(kept, "matrix", fingerprint_of(A.home(), A.dense(A.home())), names.matrix);
+  const matrix_view<const double> column{b.data(), b.size(), 1, std::max<std::int64_t>(1, b.size())};
+  state_operand(kept, "right-hand side", fingerprint_of(A.home(), column), names.rhs);
 }
 
 }  // namespace vouch

@@ -24,6 +24,7 @@
 #include <vouch/solve/loop/report.hpp>
 #include <vouch/solve/loop/residual_checked_solve.hpp>
 #include <vouch/solve/loop/spd_check.hpp>
+#include <vouch/solve/resume.hpp>
 #include <vouch/solve/solver.hpp>
 #include <vouch/sparse/check.hpp>
 #include <vouch/sparse/valid_csr.hpp>

@@ -1,4 +1,4 @@
-// vouch/solve/driver/state_solve.hpp -- what a checkpoint says of its solve; private.
+// vouch/solve/driver/state_solve.hpp -- what a checkpoint says of a system in one process; private.
 #pragma once
 #include <vouch/core/view.hpp>
 #include <vouch/solve/driver/operand.hpp>
@@ -6,11 +6,6 @@
 #include <vouch/solve/options.hpp>
 
 namespace vouch {
-
-/// Files will have these options, all decided.
-///
-/// Throws  value_error  the file that `kept` goes on from has others
-void state_options(checkpoint& kept, const solve_options& taken);
 
 /// Files will be of this system. b lives where the matrix does.
 ///

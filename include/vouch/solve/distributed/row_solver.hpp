@@ -9,6 +9,7 @@
 #include <vouch/distributed/row_matrix.hpp>
 #include <vouch/solve/loop/report.hpp>
 #include <vouch/solve/loop/stopping_criterion.hpp>
+#include <vouch/solve/options.hpp>
 #include <vouch/solve/precond/make.hpp>
 
 namespace VOUCH_PUBLIC vouch {
@@ -19,6 +20,7 @@ struct row_solve_options : stopping_criterion {
   row_method method = row_method::cg;
   preconditioner_choice preconditioner{};  // of cg: none, jacobi or chebyshev
   bool matrix_checked = false;             // cg: the caller knows A symmetric with a positive diagonal
+  operand_names names{};                   // in messages
 };
 
 /// Solves A x = b from the given x. All ranks call it with the same options.
@@ -27,11 +29,12 @@ struct row_solve_options : stopping_criterion {
 /// Memory  About 10 vectors.
 /// Result  The numerical contract of docs/contract.md, as cg() and jacobi(). x, its history and the report but for seconds
 ///         are the same on every rank and, bit by bit, for any number of ranks and threads. A request to end that one
-///         rank hears ends the iteration on all of them.
+///         rank hears ends the iteration on all of them. Within a checkpoint_scope it is saved (row_checkpoint.hpp).
 /// Cost    An iteration: one exchange with neighbours, and one reduction of 5 numbers a node of block_sums; with
 ///         chebyshev two reductions and as many more exchanges as its degree.
 /// Throws  value_error, on every rank  A not symmetric or its diagonal not positive (cg), a zero diagonal entry (jacobi), a
-///                      preconditioner that is not offered, NaN or infinity in A, b or x
+///                      preconditioner that is not offered, NaN or infinity in A, b or x, a checkpoint of another
+///                      system, of other options or of no ranks
 ///         shape_error  b or x of another length
 /// Source  As cg(); sums: a binary tree over blocks of 1,024 rows (block_sums.hpp).
 solve_report solve_rows(const device& cpu, const row_matrix& A, view<const double> b, view<double> x,

@@ -26,32 +26,44 @@ class solver_state {
   /// Whether values come from a file.
   virtual bool loads() const = 0;
 
-  void integer(const char* name, std::int64_t& value) {
-    values(name, kind::integers, device::cpu(1), &value, 1);
-  }
-  void number(const char* name, double& value) { values(name, kind::doubles, device::cpu(1), &value, 1); }
-  void numbers(const char* name, double* data, std::int64_t count) {
-    values(name, kind::doubles, device::cpu(1), data, count);
-  }
-  /// count elements on dev.
+  void integer(const char* name, std::int64_t& value) { values(name, kind::integers, &value, 1); }
+  void number(const char* name, double& value) { values(name, kind::doubles, &value, 1); }
+  void numbers(const char* name, double* data, std::int64_t count) { values(name, kind::doubles, data, count); }
+  /// count elements on dev; of processes that share the system each has its own, one process after another.
   template <real T>
   void vector(const char* name, const device& dev, T* data, std::int64_t count) {
-    values(name, sizeof(T) == sizeof(double) ? kind::doubles : kind::singles, dev, data, count);
+    elements(name, sizeof(T) == sizeof(double) ? kind::doubles : kind::singles, dev, data, count);
   }
   /// Lists take their length from the file.
   void list(const char* name, std::vector<double>& all) {
     all.resize(static_cast<std::size_t>(length(name, static_cast<std::int64_t>(all.size()))));
-    values(name, kind::doubles, device::cpu(1), all.data(), static_cast<std::int64_t>(all.size()));
+    values(name, kind::doubles, all.data(), static_cast<std::int64_t>(all.size()));
   }
   void list(const char* name, std::vector<std::int64_t>& all) {
     all.resize(static_cast<std::size_t>(length(name, static_cast<std::int64_t>(all.size()))));
-    values(name, kind::integers, device::cpu(1), all.data(), static_cast<std::int64_t>(all.size()));
+    values(name, kind::integers, all.data(), static_cast<std::int64_t>(all.size()));
   }
 
  protected:
-  virtual void values(const char* name, kind type, const device& dev, void* data, std::int64_t count) = 0;
+  /// The same in all processes.
+  virtual void values(const char* name, kind type, void* data, std::int64_t count) = 0;
+  virtual void elements(const char* name, kind type, const device& dev, void* data, std::int64_t count) = 0;
   /// That of the next part, where it is read; else `own`.
   virtual std::int64_t length(const char* name, std::int64_t own) = 0;
+};
+
+/// What processes that share a system and one file of its state say to each other; all call the same in the same order.
+class checkpoint_team {
+ public:
+  virtual ~checkpoint_team() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  /// Each does its work; where one throws, all do.
+  virtual void together(const std::function<void()>& work) = 0;
+  /// One number of every process.
+  virtual std::vector<std::int64_t> gather(std::int64_t mine) = 0;
+  /// text := that of process 0.
+  virtual void share(std::string& text) = 0;
 };
 
 /// What was written, or could not be.
@@ -67,27 +79,31 @@ struct checkpoint_note {
 ///   const vouch::checkpoint_scope saves(kept);
 ///   vouch::solve(dev, A, b, x, {.method = "minres"});
 ///
-/// Memory  What was read of a file, until the iteration has taken it.
+/// Memory  A buffer; of GPUs and of lists what one part of the file takes.
 /// Result  The file is whole at every moment: it is written beside its name, brought to the disk and renamed. Where that
 ///         fails the listener hears of it, and the iteration goes on. A request to stop (a monitor, a cancellation)
 ///         is followed by a last file. GMRES goes on from the last restart before it, all else from the iteration
-///         itself.
+///         itself. A team writes one file, every process its own elements, and any number of processes goes on from it.
 /// Cost    Writing the vectors of the method, 4 of the loop's and from 1 to 24 of its own, while the iteration waits.
 class checkpoint {
  public:
   using listener = std::function<void(const checkpoint_note&)>;
   static constexpr double usual_seconds = 300;
 
-  /// seconds: between the end of one file and the beginning of the next. The listener must not throw.
+  /// seconds: between the end of one file and the beginning of the next. The listener must not throw. The team, of which
+  /// all processes make the same checkpoint, outlives it; nullptr: one process.
   ///
   /// Throws  value_error  negative seconds, or not a number
-  explicit checkpoint(std::string file, double seconds = usual_seconds, listener heard = {});
+  explicit checkpoint(std::string file, double seconds = usual_seconds, listener heard = {},
+                      checkpoint_team* team = nullptr);
   /// What a solve that is given this goes on from; file may be "", where nothing is to be saved.
   ///
+  /// Cost    Reading the file twice, of a team together: for its check sum, then its values.
   /// Throws  file_error   there is no such file
   ///         parse_error  it is none of checkpoints, cut short or damaged
+  ///         value_error  processes see different files
   static checkpoint resumed(const std::string& from, std::string file, double seconds = usual_seconds,
-                            listener heard = {});
+                            listener heard = {}, checkpoint_team* team = nullptr);
   ~checkpoint();
   checkpoint(checkpoint&&) noexcept;
   checkpoint& operator=(checkpoint&&) noexcept;
@@ -110,15 +126,16 @@ class checkpoint {
   solver_state& source() { return *source_; }
   /// It has taken all.
   void taken() { source_.reset(); }
-  /// Whether there is a file to write, and the time has come.
+  /// Whether there is a file to write, and the time has come; processes of a team may differ.
   bool due() const { return !file_.empty() && clock::now() >= next_; }
-  /// Writes what `state` visits; never throws.
+  /// Writes what `state` visits; never throws. All processes of a team call it.
   void save(std::int64_t iteration, const std::function<void(solver_state&)>& state) noexcept;
 
  private:
   using clock = std::chrono::steady_clock;
   void begin_to_wait();
 
+  checkpoint_team* team_;
   std::string file_;
   double seconds_;
   listener heard_;
