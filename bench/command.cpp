@@ -55,6 +55,7 @@ bool parse(std::span<const char* const> arguments, common_options& common, bench
   line.text("--devices", "LIST", mine.devices, "some of cpu1,cpu,gpu [all that are there]");
   line.count("--repeat", mine.suite.repeat, 1, "solves a table cell [as many as fit half a second]", 1000000);
   line.flag("--quick", mine.suite.quick, "small systems only");
+  line.flag("--simulate", mine.suite.simulate, "of scale: a model's predictions, to 10,000 GPUs and ranks");
   line.count("--threads", common.threads, 1, "CPU threads of cpu [OMP_NUM_THREADS, else all cores]", 4096);
   line.section("What is said");
   line.text("-o,--output", "FILE.json", common.output, "write the results as JSON");
@@ -83,6 +84,8 @@ const suite& find_suite(const std::string& name) {
 }
 
 int run_suite(const suite& suite, const common_options& common, bench_arguments& mine) {
+  if (mine.suite.simulate && suite.name != "scale")
+    throw usage_error("option --simulate: only the suite scale has a model");
   check_outputs({common.output, mine.html}, {mine.words.begin() + 1, mine.words.end()});
   const console log = make_console(common);
   mine.suite.matrices.assign(mine.words.begin() + 1, mine.words.end());

@@ -37,6 +37,7 @@ std::span<const suite> suites() {
       {"options", "options a second, and a book of a million", run_options_suite},
       {"read", "reading matrices", run_read_suite},
       {"reduce", "sets of small matrices in text files, and batches on a GPU", run_reduce_suite},
+      {"scale", "ranks and GPUs side by side; with --simulate what a model says of 10,000", run_scale_suite},
       {"stationary", "dense Jacobi and Gauss-Seidel: sweeps, time to an error, peers",
        run_stationary_suite_with_plots},
       {"sweeps", "sparse Jacobi and Gauss-Seidel: sweeps, colours, accelerations", run_sweeps_suite},

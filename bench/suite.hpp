@@ -26,6 +26,7 @@ struct suite_options {
   std::int64_t repeat = 0;                         // solves a table cell; 0: as many as fit a short time
   int threads = 0;                                 // of "cpu"; 0: all
   bool quick = false;                              // a small selection, a minute on two cores
+  bool simulate = false;                           // scale: by the model, nothing is measured
   std::function<void(std::string_view)> progress;  // one line when a piece of work begins; may be empty
   std::function<bool()> interrupted;               // asked often; true ends the suite early; may be empty
 

@@ -114,6 +114,15 @@ suite_results run_reduce_suite(const suite_options& options);
 ///         between blocks.
 suite_results run_stationary_suite(const suite_options& options);
 
+/// Ranks and GPUs side by side, strong and weak scaling; with options.simulate what a model says of up to 10,000.
+///
+/// Solves Poisson problems by --engine ranks on 1, 2, 4 and as many ranks as there are cores, started by mpirun, with the
+/// iteration of --engine petsc beside it where that is there; conjugate gradients on two GPUs beside one.
+///
+/// Result  Rows without bars: reading, set-up, an iteration, verdict, proof, a checkpoint, efficiencies.
+/// Throws  value_error  mpirun fails; the text has what it said
+suite_results run_scale_suite(const suite_options& options);
+
 /// Sweeps over sparse matrices: their speed, and what accelerations save.
 ///
 /// Sweeps of Poisson problems in natural order and by colours on the devices asked for, and solves of one

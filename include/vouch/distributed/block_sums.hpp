@@ -30,6 +30,11 @@ class block_sums {
   /// The largest of all ranks' values; NaN where one is.
   double largest(double mine);
 
+  /// How many numbers a rank with blocks `begin` to `end - 1` sends for each of the totals: 1 to 2 log2(end - begin).
+  static std::int64_t nodes_between(std::int64_t begin, std::int64_t end) {
+    return static_cast<std::int64_t>(nodes_of(begin, end).size());
+  }
+
  private:
   struct node {
     int level;
