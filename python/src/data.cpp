@@ -77,9 +77,38 @@ nb::object read_any(const std::string& path, int threads) {
   return std::visit(as_numpy{}, without_lock([&] { return vouch::read_any_matrix(cpu_of(threads), path); }));
 }
 
+// Behind the stored entries the mirror images of those off the diagonal.
+vouch::coo both_triangles(const vouch::device& cpu, vouch::coo&& A) {
+  const std::int64_t stored = A.val.size();
+  std::int64_t k = stored;
+  for (std::int64_t i = 0; i < stored; ++i) k += A.row[i] != A.col[i];
+  vouch::coo B{A.rows,
+               A.cols,
+               vouch::symmetry::general,
+               vouch::array<std::int32_t>(cpu, k),
+               vouch::array<std::int32_t>(cpu, k),
+               vouch::array<double>(cpu, k)};
+  std::copy(A.row.begin(), A.row.end(), B.row.data());
+  std::copy(A.col.begin(), A.col.end(), B.col.data());
+  std::copy(A.val.begin(), A.val.end(), B.val.data());
+  const double sign = A.stored_as == vouch::symmetry::skew_symmetric ? -1 : 1;
+  k = stored;
+  for (std::int64_t i = 0; i < stored; ++i) {
+    if (A.row[i] == A.col[i]) continue;
+    B.row[k] = A.col[i];
+    B.col[k] = A.row[i];
+    B.val[k++] = sign * A.val[i];
+  }
+  return B;
+}
+
 nb::tuple read_triplets(const std::string& path, int threads) {
   vouch::matrix_market_header header;
-  vouch::coo A = without_lock([&] { return vouch::read_coo(cpu_of(threads), path, &header); });
+  vouch::coo A = without_lock([&] {
+    vouch::coo read = vouch::read_coo(cpu_of(threads), path, &header);
+    if (header.stored_as == vouch::symmetry::general) return read;
+    return both_triangles(cpu_of(threads), std::move(read));
+  });
   return nb::make_tuple(header_parts(header), to_numpy(std::move(A.row)), to_numpy(std::move(A.col)),
                         to_numpy(std::move(A.val)));
 }

@@ -36,7 +36,9 @@ std::complex<double> mirrored(symmetry stored_as, std::complex<double> value) {
 
 struct facts {
   std::int64_t off_diagonal = 0;
-  bool sorted = true;  // by row, then strictly by column
+  bool by_rows = true;     // by row, then strictly by column
+  bool by_columns = true;  // by column, then strictly by row
+  bool lower = true;       // nothing above the diagonal
 };
 
 template <class T>
@@ -44,55 +46,59 @@ facts check_indices(const triplets<T>& A, int threads) {
   const std::int64_t count = A.val.size();
   std::int64_t bad = count;
   std::int64_t off_diagonal = 0;
-  std::int64_t steps_back = 0;
+  std::int64_t rows_back = 0;
+  std::int64_t cols_back = 0;
+  std::int64_t above = 0;
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(threads, count)) schedule(static) \
     reduction(min : bad) \
-    reduction(+ : off_diagonal, steps_back)
+    reduction(+ : off_diagonal, rows_back, cols_back, above)
   for (std::int64_t k = 0; k < count; ++k) {
     const std::int32_t i = A.row[k];
     const std::int32_t j = A.col[k];
     if (i < 0 || i >= A.rows || j < 0 || j >= A.cols) bad = std::min(bad, k);
     off_diagonal += i != j;
-    if (k > 0) steps_back += i < A.row[k - 1] || (i == A.row[k - 1] && j <= A.col[k - 1]);
+    above += i < j;
+    if (k == 0) continue;
+    rows_back += i < A.row[k - 1] || (i == A.row[k - 1] && j <= A.col[k - 1]);
+    cols_back += j < A.col[k - 1] || (j == A.col[k - 1] && i <= A.row[k - 1]);
   }
   if (bad < count)
     throw value_error("triplet " + std::to_string(bad) + ": (" + std::to_string(A.row[bad]) + ", " +
                       std::to_string(A.col[bad]) + ") lies outside a " + std::to_string(A.rows) + " by " +
                       std::to_string(A.cols) + " matrix");
-  return {off_diagonal, steps_back == 0};
+  return {off_diagonal, rows_back == 0, cols_back == 0, above == 0};
 }
 
-// Triplets that are in order already.
+// Where the rows of triplets begin that are in order already.
 template <class T>
-csr<T> copy_sorted(const device& dev, const triplets<T>& A) {
+array<std::int64_t> row_starts(const device& dev, const triplets<T>& A) {
   const std::int64_t count = A.val.size();
-  csr<T> B{A.rows, A.cols, array<std::int64_t>(dev, A.rows + 1), array<std::int32_t>(dev, count),
-           array<T>(dev, count)};
+  array<std::int64_t> start(dev, A.rows + 1);
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, count)) schedule(static)
   for (std::int64_t k = 0; k <= count; ++k) {
     // Rows behind that of triplet k - 1, up to that of triplet k, start here.
     const std::int64_t before = k > 0 ? A.row[k - 1] : -1;
     const std::int64_t last = k < count ? A.row[k] : A.rows;
-    for (std::int64_t i = before + 1; i <= last; ++i) B.row_ptr[i] = k;
-    if (k == count) continue;
-    B.col[k] = A.col[k];
-    B.val[k] = A.val[k];
+    for (std::int64_t i = before + 1; i <= last; ++i) start[i] = k;
   }
-  return B;
+  return start;
 }
 
-// Rows in pieces of 2^shift, so that the entries of a piece fit in a core's cache.
+// Rows in pieces of 2^shift.
 struct pieces {
   int shift = 0;
   std::int64_t count = 1;
 
-  pieces(std::int64_t rows, std::int64_t entries, int threads) {
-    constexpr std::int64_t cached = 32 * 1024;
+  static pieces of_one_row(std::int64_t rows) { return {0, rows}; }
+  // So that the entries of a piece fit in a core's cache.
+  static pieces cached(std::int64_t rows, std::int64_t entries, int threads) {
+    constexpr std::int64_t fit = 32 * 1024;
     constexpr std::int64_t most = 4096;  // places that a thread writes to in turn
     const std::int64_t wanted =
-        std::clamp<std::int64_t>(entries / cached, std::min<std::int64_t>(4 * threads, 64), most);
+        std::clamp<std::int64_t>(entries / fit, std::min<std::int64_t>(4 * threads, 64), most);
+    int shift = 0;
     while (((rows - 1) >> shift) >= wanted) ++shift;
-    count = ((rows - 1) >> shift) + 1;
+    return {shift, ((rows - 1) >> shift) + 1};
   }
 };
 
@@ -108,13 +114,12 @@ void for_slab(const triplets<T>& A, std::int64_t slab, std::int64_t slabs, Put p
   }
 }
 
-// All triplets, mirror images included, brought together by pieces; those of a piece keep their order. Piece p
-// holds start[p] to start[p+1]-1.
+// Brings all triplets, mirror images included, together by pieces: put(k, triplet), k from 0. Those of a piece keep their
+// order; piece p is given places start[p] to start[p+1]-1, which place(start) hears of before.
 //
 // Each thread counts, then moves, one slab of the triplets: no atomics.
-template <class T>
-array<triplet<T>> group(const device& dev, const triplets<T>& A, const pieces& rows,
-                        std::vector<std::int64_t>& start) {
+template <class T, class Place, class Put>
+void group(const device& dev, const triplets<T>& A, const pieces& rows, Place place, Put put) {
   const std::int64_t slabs = dev.threads();
   std::vector<std::int64_t> next(static_cast<std::size_t>(slabs * rows.count), 0);  // by slab, then piece
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.val.size())) schedule(static)
@@ -123,20 +128,17 @@ array<triplet<T>> group(const device& dev, const triplets<T>& A, const pieces& r
     for_slab(A, slab, slabs, [&](const triplet<T>& t) { ++count[t.row >> rows.shift]; });
   }
   std::int64_t total = 0;
-  start.assign(static_cast<std::size_t>(rows.count) + 1, 0);
   for (std::int64_t p = 0; p < rows.count; ++p) {
-    start[static_cast<std::size_t>(p)] = total;
+    place(p, total);
     for (std::int64_t slab = 0; slab < slabs; ++slab)
       total += std::exchange(next[static_cast<std::size_t>(slab * rows.count + p)], total);
   }
-  start.back() = total;
-  array<triplet<T>> grouped(dev, total);
+  place(rows.count, total);
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.val.size())) schedule(static)
   for (std::int64_t slab = 0; slab < slabs; ++slab) {
     std::int64_t* const to = next.data() + slab * rows.count;
-    for_slab(A, slab, slabs, [&](const triplet<T>& t) { grouped[to[t.row >> rows.shift]++] = t; });
+    for_slab(A, slab, slabs, [&](const triplet<T>& t) { put(to[t.row >> rows.shift]++, t); });
   }
-  return grouped;
 }
 
 bool ascends(const std::int32_t* col, std::int64_t first, std::int64_t last) {
@@ -231,22 +233,37 @@ void close_gaps(const device& dev, csr<T>& B, const pieces& rows, const std::vec
 }
 
 template <class T>
-csr<T> sorted_and_summed(const device& dev, const triplets<T>& A) {
-  if (A.row.size() != A.val.size() || A.col.size() != A.val.size())
-    throw shape_error("triplets: row, col and val differ in length");
-  const facts seen = check_indices(A, dev.threads());
-  const bool whole = A.stored_as == symmetry::general;
-  if (A.val.size() == 0 || (whole && seen.sorted)) return copy_sorted(dev, A);
+csr<T> room_for(const device& dev, const triplets<T>& A, std::int64_t entries) {
+  return {A.rows, A.cols, array<std::int64_t>(dev, A.rows + 1), array<std::int32_t>(dev, entries),
+          array<T>(dev, entries)};
+}
 
-  const std::int64_t count = A.val.size() + (whole ? 0 : seen.off_diagonal);
-  const pieces rows(A.rows, count, dev.threads());
-  std::vector<std::int64_t> start;
-  const array<triplet<T>> grouped = group(dev, A, rows, start);
-  csr<T> B{A.rows, A.cols, array<std::int64_t>(dev, A.rows + 1), array<std::int32_t>(dev, count),
-           array<T>(dev, count)};
+// Of a lower triangle in order, by rows or by columns: entries of a row come by ascending columns, those that stand
+// there first, then their mirror images.
+template <class T>
+csr<T> both_triangles(const device& dev, const triplets<T>& A, std::int64_t entries) {
+  csr<T> B = room_for(dev, A, entries);
+  group(
+      dev, A, pieces::of_one_row(A.rows), [&](std::int64_t i, std::int64_t start) { B.row_ptr[i] = start; },
+      [&](std::int64_t k, const triplet<T>& t) {
+        B.col[k] = t.col;
+        B.val[k] = t.val;
+      });
+  return B;
+}
+
+template <class T>
+csr<T> sorted_and_summed(const device& dev, const triplets<T>& A, std::int64_t entries) {
+  const pieces rows = pieces::cached(A.rows, entries, dev.threads());
+  std::vector<std::int64_t> start(static_cast<std::size_t>(rows.count) + 1);
+  array<triplet<T>> grouped(dev, entries);
+  group(
+      dev, A, rows, [&](std::int64_t p, std::int64_t first) { start[static_cast<std::size_t>(p)] = first; },
+      [&](std::int64_t k, const triplet<T>& t) { grouped[k] = t; });
+  csr<T> B = room_for(dev, A, entries);
   B.row_ptr[0] = 0;
   std::vector<std::int64_t> kept(static_cast<std::size_t>(rows.count));
-#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, count)) schedule(dynamic, 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, entries)) schedule(dynamic, 1)
   for (std::int64_t p = 0; p < rows.count; ++p) {
     const auto at = static_cast<std::size_t>(p);
     kept[at] = finish_piece(B, grouped.data() + start[at], grouped.data() + start[at + 1], p << rows.shift,
@@ -256,16 +273,52 @@ csr<T> sorted_and_summed(const device& dev, const triplets<T>& A) {
   return B;
 }
 
+// take(array) copies an array of A's or moves it.
+template <class T, class Triplets, class Take>
+csr<T> matrix_of(const device& dev, Triplets& A, Take take) {
+  if (A.row.size() != A.val.size() || A.col.size() != A.val.size())
+    throw shape_error("triplets: row, col and val differ in length");
+  const facts seen = check_indices(A, dev.threads());
+  const bool whole = A.stored_as == symmetry::general;
+  if (A.val.size() == 0 || (whole && seen.by_rows))
+    return {A.rows, A.cols, row_starts(dev, A), take(A.col), take(A.val)};
+  const std::int64_t entries = A.val.size() + (whole ? 0 : seen.off_diagonal);
+  const bool few_rows = A.rows <= entries / dev.threads();  // each thread counts the entries of every row
+  if (!whole && seen.lower && (seen.by_rows || seen.by_columns) && few_rows)
+    return both_triangles(dev, A, entries);
+  return sorted_and_summed(dev, A, entries);
+}
+
+template <class T>
+csr<T> copied(const device& dev, const triplets<T>& A) {
+  return matrix_of<T>(dev, A, [&](const auto& elements) { return elements.to(dev); });
+}
+
+template <class T>
+csr<T> moved(const device& dev, triplets<T>& A) {
+  return matrix_of<T>(dev, A, [](auto& elements) { return std::move(elements); });
+}
+
 }  // namespace
 
 csr<double> to_csr(const device& dev, const coo& A) {
   const ieee_environment here;
-  return sorted_and_summed(dev, A);
+  return copied(dev, A);
+}
+
+csr<double> to_csr(const device& dev, coo&& A) {
+  const ieee_environment here;
+  return moved(dev, A);
 }
 
 csr<std::complex<double>> to_csr(const device& dev, const complex_coo& A) {
   const ieee_environment here;
-  return sorted_and_summed(dev, A);
+  return copied(dev, A);
+}
+
+csr<std::complex<double>> to_csr(const device& dev, complex_coo&& A) {
+  const ieee_environment here;
+  return moved(dev, A);
 }
 
 }  // namespace vouch

@@ -31,9 +31,13 @@ using complex_coo = triplets<std::complex<double>>;
 /// Result  Duplicates are added in the order of the triplets, so the bits depend on nothing else: not on
 ///         the number of threads.
 /// Cost    O(nonzeros), and O(k log k) for a row of k entries that come unsorted; 16 bytes an entry besides the
-///         result, none for a general matrix that comes sorted by rows and columns.
+///         result, none for a general matrix that comes sorted by rows and columns, nor for one triangle that comes
+///         sorted by rows or by columns, each place once. Triplets that are given away and sorted are not copied: their
+///         columns and values become the matrix's.
 /// Throws  value_error  an index out of range (the text names the triplet)
 csr<double> to_csr(const device& dev, const coo& A);
+csr<double> to_csr(const device& dev, coo&& A);
 csr<std::complex<double>> to_csr(const device& dev, const complex_coo& A);
+csr<std::complex<double>> to_csr(const device& dev, complex_coo&& A);
 
 }  // namespace vouch
