@@ -245,6 +245,8 @@ void take_options(const typed_options& typed, solve_request& request) {
     options.ordering = typed.ordering == "multicolor" ? sweep_ordering::multicolor : sweep_ordering::natural;
   if (!typed.stop.empty() && options.goal.fixed_iterations)
     throw usage_error("options --stop and --fixed-iterations exclude each other");
+  if (typed.max_iterations && options.goal.fixed_iterations)
+    throw usage_error("options --max-iterations and --fixed-iterations exclude each other");
   options.goal.max_iterations = typed.max_iterations.value_or(0);
   if (!request.precondition.empty()) options.preconditioner = parse_precondition(request.precondition);
   if (!typed.every.empty()) {

@@ -368,6 +368,9 @@ TEST_F(tool_sweeps, bad_requests_are_refused) {
   EXPECT_NE(refused("A.mtx --method jacobi --stop mean-change").err.find("as in --stop mean-change:"),
             std::string::npos);
   refused("A.mtx --method jacobi --stop mean-change:1e-5 --fixed-iterations 3");
+  EXPECT_NE(
+      refused("A.mtx --method jacobi --max-iterations 9 --fixed-iterations 3").err.find("--max-iterations"),
+      std::string::npos);
   EXPECT_NE(refused("A.mtx --stop mean-chnge:1").err.find("did you mean mean-change"), std::string::npos);
   write("A.mtx", "%%MatrixMarket matrix array real general\n1 2\n1\n3\n");
   EXPECT_NE(refused("A.mtx --method jacobi").err.find("1 by 2, not square"), std::string::npos);
