@@ -1,11 +1,19 @@
 #include <algorithm>
+#include <atomic>
+#include <functional>
 #include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/shared_library.hpp>
 #include <vouch/dense/factor/lapack.hpp>
+#include <vouch/dense/lapack_routines.hpp>
 
 namespace vouch::lapack {
 namespace {
@@ -32,16 +40,57 @@ const shared_library& library() {
   return all;
 }
 
+// What the program gave; never freed, since somebody may be inside.
+struct given_routines {
+  std::string name;
+  std::map<std::string, void*, std::less<>> addresses;
+};
+std::atomic<const given_routines*> given = nullptr;
+
+void* given_address(std::string_view routine) {
+  const given_routines* const all = given.load();
+  if (all == nullptr) return nullptr;
+  const auto found = all->addresses.find(routine);
+  return found != all->addresses.end() ? found->second : nullptr;
+}
+
 template <class Function>
 Function* find(const char* routine) {
+  if (void* const found = given_address(routine)) return reinterpret_cast<Function*>(found);
   if (auto* const found = library().find<Function>(routine)) return found;
   throw value_error("direct solutions need LAPACK, and there is none",
                     "install libopenblas0 or liblapack3, or take an iterative method");
 }
 
-void use_threads(const device& cpu, std::int64_t n) {
-  if (auto* const set = library().find<void(int)>("openblas_set_num_threads")) set(threads_for(cpu, n));
-}
+// While one lives, OpenBLAS has so many threads. The number is one for the whole process, which may use OpenBLAS, too:
+// the last of those that live at a time leaves what the first found.
+class blas_threads {
+ public:
+  blas_threads(const device& cpu, std::int64_t n) {
+    if (set == nullptr || get == nullptr) return;
+    const std::lock_guard lock(changing);
+    if (living++ == 0) found = get();
+    set(threads_for(cpu, n));
+  }
+  ~blas_threads() {
+    if (set == nullptr || get == nullptr) return;
+    const std::lock_guard lock(changing);
+    if (--living == 0) set(found);
+  }
+  blas_threads(const blas_threads&) = delete;
+  blas_threads& operator=(const blas_threads&) = delete;
+
+ private:
+  template <class Function>
+  static Function* find(const char* name) {
+    return chooses_threads() ? library().find<Function>(name) : nullptr;
+  }
+
+  void (*const set)(int) = find<void(int)>("openblas_set_num_threads");
+  int (*const get)() = find<int()>("openblas_get_num_threads");
+  static inline std::mutex changing;
+  static inline int living = 0, found = 0;
+};
 
 int narrow(std::int64_t n) {
   if (n > std::numeric_limits<int>::max())
@@ -56,15 +105,19 @@ const char* named(const char* single, const char* wide) {
 
 }  // namespace
 
-bool present() { return library().present(); }
-const char* name() { return library().name().c_str(); }
+bool present() { return given.load() != nullptr || library().present(); }
+const char* name() {
+  const given_routines* const all = given.load();
+  return all != nullptr ? all->name.c_str() : library().name().c_str();
+}
+bool chooses_threads() { return given.load() == nullptr && library().present(); }
 
 int threads_for(const device& cpu, std::int64_t n) { return n <= rows_for_one_thread ? 1 : cpu.threads(); }
 
 template <real T>
 std::int64_t getrf(const device& cpu, std::int64_t n, T* A, std::int64_t ld, int* pivots) {
   auto* const routine = find<getrf_function<T>>(named<T>("sgetrf_", "dgetrf_"));
-  use_threads(cpu, n);
+  const blas_threads threads(cpu, n);
   const int rows = narrow(n), lda = narrow(std::max<std::int64_t>(ld, 1));
   int info = 0;
   routine(&rows, &rows, A, &lda, pivots, &info);
@@ -75,7 +128,7 @@ template <real T>
 void getrs(const device& cpu, bool transposed, std::int64_t n, const T* A, std::int64_t ld, const int* pivots,
            T* x) {
   auto* const routine = find<getrs_function<T>>(named<T>("sgetrs_", "dgetrs_"));
-  use_threads(cpu, n);
+  const blas_threads threads(cpu, n);
   const int rows = narrow(n), lda = narrow(std::max<std::int64_t>(ld, 1)), one = 1;
   int info = 0;
   routine(transposed ? "T" : "N", &rows, &one, A, &lda, pivots, x, &lda, &info, 1);
@@ -84,7 +137,7 @@ void getrs(const device& cpu, bool transposed, std::int64_t n, const T* A, std::
 template <real T>
 std::int64_t potrf(const device& cpu, std::int64_t n, T* A, std::int64_t ld) {
   auto* const routine = find<potrf_function<T>>(named<T>("spotrf_", "dpotrf_"));
-  use_threads(cpu, n);
+  const blas_threads threads(cpu, n);
   const int rows = narrow(n), lda = narrow(std::max<std::int64_t>(ld, 1));
   int info = 0;
   routine("L", &rows, A, &lda, &info, 1);
@@ -94,7 +147,7 @@ std::int64_t potrf(const device& cpu, std::int64_t n, T* A, std::int64_t ld) {
 template <real T>
 void potrs(const device& cpu, std::int64_t n, const T* A, std::int64_t ld, T* x) {
   auto* const routine = find<potrs_function<T>>(named<T>("spotrs_", "dpotrs_"));
-  use_threads(cpu, n);
+  const blas_threads threads(cpu, n);
   const int rows = narrow(n), lda = narrow(std::max<std::int64_t>(ld, 1)), one = 1;
   int info = 0;
   routine("L", &rows, &one, A, &lda, x, &lda, &info, 1);
@@ -102,7 +155,7 @@ void potrs(const device& cpu, std::int64_t n, const T* A, std::int64_t ld, T* x)
 
 std::int64_t syevd(const device& cpu, std::int64_t n, double* A, std::int64_t ld, double* eigenvalues) {
   auto* const routine = find<syevd_function>("dsyevd_");
-  use_threads(cpu, n);
+  const blas_threads threads(cpu, n);
   const int rows = narrow(n), lda = narrow(std::max<std::int64_t>(ld, 1)), ask = -1;
   int info = 0, integers = 0;
   double numbers = 0;
@@ -124,3 +177,21 @@ VOUCH_INSTANTIATE(double)
 #undef VOUCH_INSTANTIATE
 
 }  // namespace vouch::lapack
+
+namespace vouch {
+
+bool has_lapack() {
+  const ieee_environment here;  // a file that is loaded may set another one
+  return lapack::present();
+}
+
+void use_lapack(const std::string& name, const std::function<void*(const char* routine)>& address_of) {
+  auto routines = std::make_unique<lapack::given_routines>();
+  routines->name = name;
+  for (const char* const routine :
+       {"sgetrf_", "sgetrs_", "spotrf_", "spotrs_", "dgetrf_", "dgetrs_", "dpotrf_", "dpotrs_", "dsyevd_"})
+    if (void* const address = address_of(routine)) routines->addresses.emplace(routine, address);
+  lapack::given.store(routines.release());
+}
+
+}  // namespace vouch

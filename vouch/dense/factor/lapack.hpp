@@ -9,9 +9,12 @@
 
 namespace vouch::lapack {
 
-/// Whether a LAPACK is there; name() is its file, "" where there is none. OpenBLAS is preferred.
+/// Whether a LAPACK is there; name() is its file, "" where there is none. What use_lapack() of
+/// vouch/dense/lapack_routines.hpp gave comes first, then OpenBLAS.
 bool present();
 VOUCH_PUBLIC const char* name();  // the tool prints it
+/// Whether its threads are ours to choose: routines that were given take their own number.
+bool chooses_threads();
 
 /// Up to so many rows one thread works, some 30 ms at most, so that bits do not depend on how many there are.
 constexpr std::int64_t rows_for_one_thread = 1024;

@@ -62,11 +62,14 @@ class lapack_factors final : public factorisation<T> {
 
   std::int64_t failed() const override { return failed_; }
   std::string name() const override {
+    if (!lapack::chooses_threads()) return lapack::name();
     const int threads = lapack::threads_for(dev_, factors_.rows());
     return std::to_string(threads) + (threads == 1 ? " thread, " : " threads, ") + lapack::name();
   }
   bool needs_definite() const override { return kind_ == factors::cholesky; }
-  bool reproducible() const override { return factors_.rows() <= lapack::rows_for_one_thread; }
+  bool reproducible() const override {
+    return lapack::chooses_threads() && factors_.rows() <= lapack::rows_for_one_thread;
+  }
   void solve(T* x) override { solve(transposed_, x); }
   double inverse_norm() override {
     return estimate_inverse_norm<T>(

@@ -1,4 +1,4 @@
-// vouch/core/progress.hpp -- how far the work of this process has come, for a thread that shows it; private.
+// vouch/core/progress.hpp -- how far the work of this process has come, for a thread that shows it.
 #pragma once
 #include <atomic>
 #include <cstdint>
