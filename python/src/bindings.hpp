@@ -56,6 +56,18 @@ class interruptible {
   static void handle(int signal, siginfo_t* info, void* context);
 };
 
+/// While one lives, a call is under way: since when, and what its solver said last. For a thread that shows it.
+class under_way {
+ public:
+  under_way();
+  ~under_way();
+  under_way(const under_way&) = delete;
+  under_way& operator=(const under_way&) = delete;
+  static void iteration(std::int64_t number, double residual);
+  /// Nothing, or seconds, the part done or 0, the iteration or -1, its residual.
+  static nb::object now();
+};
+
 /// work() without the lock of the interpreter, until it is done or Ctrl-C is pressed, which becomes KeyboardInterrupt.
 template <class Work>
 auto without_lock(const Work& work) {
@@ -63,6 +75,7 @@ auto without_lock(const Work& work) {
   try {
     auto result = [&] {
       const nb::gil_scoped_release free;
+      const under_way call;
       return work();
     }();
     if (PyErr_CheckSignals() != 0) throw nb::python_error();

@@ -1,9 +1,12 @@
-// The library's exceptions as those of vouchnum.errors, and signals.
+// The library's exceptions as those of vouchnum.errors, signals, and how far calls are.
+#include <atomic>
+#include <chrono>
 #include <exception>
 #include <new>
 #include <typeinfo>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/progress.hpp>
 
 #include "bindings.hpp"
 
@@ -13,6 +16,15 @@ namespace {
 // The request of the main thread's innermost call, and what Python had installed.
 vouch::cancellation* current_request = nullptr;
 struct sigaction python_action {};
+
+// Of all calls that are under way; the clock is that of the first.
+std::atomic<int> calls = 0;
+std::atomic<double> began = 0, last_residual = 0;
+std::atomic<std::int64_t> last_iteration = -1;
+
+double clock_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 void raise(const char* type, const vouch::error& e, const nb::dict& attributes) {
   const nb::object made = nb::module_::import_("vouchnum.errors").attr(type)(e.what());
@@ -88,6 +100,26 @@ void interruptible::handle(int signal, siginfo_t* info, void* context) {
     python_action.sa_sigaction(signal, info, context);
   else if (python_action.sa_handler != SIG_DFL && python_action.sa_handler != SIG_IGN)
     python_action.sa_handler(signal);
+}
+
+under_way::under_way() {
+  if (calls.fetch_add(1) > 0) return;
+  began.store(clock_seconds());
+  last_iteration.store(-1);
+  vouch::progress::begin(0);
+}
+
+under_way::~under_way() { calls.fetch_sub(1); }
+
+void under_way::iteration(std::int64_t number, double residual) {
+  last_residual.store(residual, std::memory_order_relaxed);
+  last_iteration.store(number, std::memory_order_relaxed);
+}
+
+nb::object under_way::now() {
+  if (calls.load() == 0) return nb::none();
+  return nb::make_tuple(clock_seconds() - began.load(), vouch::progress::fraction(), last_iteration.load(),
+                        last_residual.load());
 }
 
 vouch::device cpu_of(int threads) { return vouch::device::cpu(threads); }

@@ -1,6 +1,8 @@
 // Solvers and proofs: classes that hold a matrix of the caller's and the library's solver for it.
+#include <array>
 #include <cmath>
 #include <cstdio>
+#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -153,60 +155,84 @@ vouch::array<double> farther(vouch::view<const double> given, vouch::view<const 
   return sum;
 }
 
+// One of some words, by its place.
+int word_among(const std::string& option, nb::handle value, std::initializer_list<const char*> words) {
+  const std::string given = nb::cast<std::string>(value);
+  std::string all;
+  int place = 0;
+  for (const char* const word : words) {
+    if (given == word) return place;
+    all += (place++ == 0 ? "" : ", ") + std::string(word);
+  }
+  throw vouch::value_error(option + " is " + given + ": one of " + all);
+}
+
+using near_vectors = std::shared_ptr<const vouch::near_nullspace>;
+
+void take_option(const std::string& name, nb::handle value, vouch::solve_options& o, near_vectors& near) {
+  if (name == "method")
+    o.method = nb::cast<std::string>(value);
+  else if (name == "rtol")
+    o.goal.rtol = nb::cast<double>(value);
+  else if (name == "atol")
+    o.goal.atol = nb::cast<double>(value);
+  else if (name == "max_iterations")
+    o.goal.max_iterations = nb::cast<std::int64_t>(value);
+  else if (name == "fixed_iterations")
+    o.goal.fixed_iterations = nb::cast<std::int64_t>(value);
+  else if (name == "stop_recurrence")
+    o.goal.stop_recurrence = nb::cast<double>(value);
+  else if (name == "stop_mean_change")
+    o.goal.stop_mean_change = nb::cast<double>(value);
+  else if (name == "precision")
+    o.precision =
+        std::array{vouch::working_precision::double_, vouch::working_precision::single,
+                   vouch::working_precision::mixed}[word_among(name, value, {"double", "single", "mixed"})];
+  else if (name == "precond")
+    o.preconditioner = vouch::parse_preconditioner(nb::cast<std::string>(value));
+  else if (name == "device") {
+    const auto device = nb::cast<std::string>(value);
+    if (names_several_gpus(device))
+      o.gpus = vouch::gpus_named(std::string_view(device).substr(5));
+    else
+      o.run_on = device_of(device);
+  } else if (name == "backend")
+    o.backend = nb::cast<std::string>(value);
+  else if (name == "omega")
+    o.omega = nb::cast<double>(value);
+  else if (name == "estimate_omega")
+    o.estimate_omega = nb::cast<bool>(value);
+  else if (name == "sweep")
+    o.sweep = std::array{
+        vouch::sweep_order::forward, vouch::sweep_order::backward,
+        vouch::sweep_order::symmetric}[word_among(name, value, {"forward", "backward", "symmetric"})];
+  else if (name == "ordering")
+    o.ordering =
+        std::array{vouch::sweep_ordering::natural,
+                   vouch::sweep_ordering::multicolor}[word_among(name, value, {"natural", "multicolor"})];
+  else if (name == "anderson")
+    o.accelerate.anderson = nb::cast<int>(value);
+  else if (name == "chebyshev")
+    o.accelerate.chebyshev = nb::cast<bool>(value);
+  else if (name == "near_nullspace")
+    near = near_nullspace_of(nb::cast<matrix_in<double>>(value));
+  else if (name == "coordinates")
+    near = rigid_body_modes_of(nb::cast<matrix_in<double>>(value));
+  else
+    throw vouch::value_error("there is no option " + name);
+}
+
 vouch::solve_options options_of(const nb::dict& given) {
   vouch::solve_options o;
-  std::shared_ptr<const vouch::near_nullspace> near;
+  near_vectors near;
   for (auto [key, value] : given) {
     const std::string name = nb::cast<std::string>(key);
-    if (name == "method")
-      o.method = nb::cast<std::string>(value);
-    else if (name == "rtol")
-      o.goal.rtol = nb::cast<double>(value);
-    else if (name == "atol")
-      o.goal.atol = nb::cast<double>(value);
-    else if (name == "max_iterations")
-      o.goal.max_iterations = nb::cast<std::int64_t>(value);
-    else if (name == "fixed_iterations")
-      o.goal.fixed_iterations = nb::cast<std::int64_t>(value);
-    else if (name == "stop_recurrence")
-      o.goal.stop_recurrence = nb::cast<double>(value);
-    else if (name == "stop_mean_change")
-      o.goal.stop_mean_change = nb::cast<double>(value);
-    else if (name == "precision")
-      o.precision = nb::cast<std::string>(value) == "single"  ? vouch::working_precision::single
-                    : nb::cast<std::string>(value) == "mixed" ? vouch::working_precision::mixed
-                                                              : vouch::working_precision::double_;
-    else if (name == "precond")
-      o.preconditioner = vouch::parse_preconditioner(nb::cast<std::string>(value));
-    else if (name == "device") {
-      const auto device = nb::cast<std::string>(value);
-      if (names_several_gpus(device))
-        o.gpus = vouch::gpus_named(std::string_view(device).substr(5));
-      else
-        o.run_on = device_of(device);
-    } else if (name == "backend")
-      o.backend = nb::cast<std::string>(value);
-    else if (name == "omega")
-      o.omega = nb::cast<double>(value);
-    else if (name == "estimate_omega")
-      o.estimate_omega = nb::cast<bool>(value);
-    else if (name == "sweep")
-      o.sweep = nb::cast<std::string>(value) == "backward"    ? vouch::sweep_order::backward
-                : nb::cast<std::string>(value) == "symmetric" ? vouch::sweep_order::symmetric
-                                                              : vouch::sweep_order::forward;
-    else if (name == "ordering")
-      o.ordering = nb::cast<std::string>(value) == "multicolor" ? vouch::sweep_ordering::multicolor
-                                                                : vouch::sweep_ordering::natural;
-    else if (name == "anderson")
-      o.accelerate.anderson = nb::cast<int>(value);
-    else if (name == "chebyshev")
-      o.accelerate.chebyshev = nb::cast<bool>(value);
-    else if (name == "near_nullspace")
-      near = near_nullspace_of(nb::cast<matrix_in<double>>(value));
-    else if (name == "coordinates")
-      near = rigid_body_modes_of(nb::cast<matrix_in<double>>(value));
-    else
-      throw vouch::value_error("there is no option " + name);
+    try {
+      take_option(name, value, o, near);
+    } catch (const std::bad_cast&) {
+      throw vouch::value_error(name + " is " + nb::repr(value).c_str() +
+                               ", which is of another type than it takes");
+    }
   }
   if (near && !(o.preconditioner && o.preconditioner->name == "amg"))
     throw vouch::value_error("near_nullspace and coordinates are for precond=\"amg\"");
@@ -245,6 +271,7 @@ nb::dict report_of(const vouch::solve_report& r) {
   d["backward_error"] = r.backward_error;
   d["attainable"] = r.attainable_relative;
   d["error_bound"] = r.error_bound;
+  d["error_bound_source"] = r.error_bound_source;
   d["condition_estimate"] = r.condition_estimate;
   d["error_estimate"] = r.error_estimate;
   d["reproducible"] = r.reproducible;
@@ -261,7 +288,8 @@ nb::dict report_of(const vouch::solve_report& r) {
 nb::dict result_of(const vouch::solve_result& r) {
   nb::dict d = report_of(r);
   nb::list columns, attempts;
-  for (const vouch::solve_report& one : r.columns) columns.append(report_of(one));
+  if (r.columns.size() > 1)  // one says nothing new
+    for (const vouch::solve_report& one : r.columns) columns.append(report_of(one));
   d["columns"] = columns;
   d["column"] = r.column;
   d["method_reason"] = r.method_reason;
@@ -436,6 +464,7 @@ class solver {
    public:
     explicit relay(python_observer*& to) : to_(to) {}
     bool iteration(const vouch::iteration_record& record) override {
+      under_way::iteration(record.iteration, record.residual);
       return to_ == nullptr || to_->iteration(record);
     }
     bool wants_iterates() const override { return to_ != nullptr && to_->wants_iterates(); }

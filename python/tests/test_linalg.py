@@ -171,7 +171,7 @@ def test_results():
     result = vn.cg(A, b)
     x, info = result
     assert info == 0 and x is result.x
-    assert result.to_dict()["residual"]["relative"] == result.relative_residual
+    assert result.to_dict()["residual"]["relative_true"] == result.relative_residual
     assert result.history["iteration"][-1] == result.iterations
     assert "<svg" in result._repr_html_() and "converged" in repr(result)
     with pytest.raises(TypeError):

@@ -30,3 +30,21 @@ def test_hb_write(tmp_path):
     A = a_matrix(np.float64).tocsc()
     scipy.io.hb_write(tmp_path / "A.hb", A)
     assert (vn.read_matrix(tmp_path / "A.hb") != scipy.io.hb_read(tmp_path / "A.hb")).nnz == 0
+
+
+def test_matlab(tmp_path):
+    A, D = a_matrix(np.float64), np.arange(6.0).reshape(2, 3)
+    scipy.io.savemat(tmp_path / "one.mat", {"A": A, "note": "text"})
+    assert (vn.read_matrix(tmp_path / "one.mat") != A).nnz == 0
+    scipy.io.savemat(tmp_path / "collection.mat", {"Problem": {"A": A, "title": "a problem", "b": np.ones(12)}})
+    assert (vn.read_matrix(tmp_path / "collection.mat") != A).nnz == 0
+    np.testing.assert_array_equal(vn.read_matrix(tmp_path / "collection.mat", name="Problem.b"), np.ones((1, 12)))
+    scipy.io.savemat(tmp_path / "two.mat", {"D": D, "E": 2 * D})
+    np.testing.assert_array_equal(vn.read_matrix(tmp_path / "two.mat", name="E"), 2 * D)
+    with pytest.raises(vn.InputError, match="holds D, E: say which"):
+        vn.read_matrix(tmp_path / "two.mat")
+    with pytest.raises(vn.InputError, match="no F"):
+        vn.read_matrix(tmp_path / "two.mat", name="F")
+    scipy.io.mmwrite(tmp_path / "A.mtx", A)
+    with pytest.raises(vn.InputError, match="no .mat file"):
+        vn.read_matrix(tmp_path / "A.mtx", name="A")

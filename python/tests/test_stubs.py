@@ -2,13 +2,16 @@
 import ast
 import importlib
 import inspect
+import os
 import pathlib
+import subprocess
+import sys
 
 import pytest
 import vouchnum as vn
 
 folder = pathlib.Path(vn.__file__).parent
-modules = ["errors", "linalg", "data", "intervals", "prices", "scipy", "gallery", "_threads"]
+modules = ["errors", "linalg", "data", "intervals", "prices", "scipy", "gallery", "_threads", "_progress"]
 
 
 def stub_of(module):
@@ -83,3 +86,38 @@ def test_the_package_exports_what_its_stub_does():
     assert stated == {*vn.__all__, "gallery", "scipy"}
     for name in stated:
         assert getattr(vn, name) is not None
+
+
+pyright = pathlib.Path(sys.executable).parent / "basedpyright"
+
+
+@pytest.mark.skipif(not pyright.exists(), reason="no basedpyright beside this Python")
+def test_pyright_finds_the_types_complete(tmp_path):
+    environment = {**os.environ, "VIRTUAL_ENV": sys.prefix, "PATH": f"{pyright.parent}{os.pathsep}{os.environ['PATH']}"}
+    found = subprocess.run([pyright, "--verifytypes", "vouchnum", "--ignoreexternal"], cwd=tmp_path, env=environment,
+                           capture_output=True, text=True)
+    assert found.returncode == 0 and "Type completeness score: 100%" in found.stdout, found.stdout
+
+
+used = """
+import numpy as np
+import vouchnum as vn
+
+result: vn.Result = vn.solve(np.eye(2), [1.0, 2.0], verify=True)
+enclosure = result.enclosure
+if enclosure is not None:
+    bound: float = enclosure.max_absolute
+with vn.factor(vn.Tridiagonal([0, 1], [3, 3], [1, 0])) as f:
+    x, info = f.solve([1.0, 2.0])
+price: vn.Prices = vn.price("put", spot=100.0, strike=[90.0, 110.0], volatility=0.2, expiry=1.0)
+width = (vn.interval("0.1") + vn.interval("0.2")).wid
+"""
+
+
+@pytest.mark.skipif(not pyright.exists(), reason="no basedpyright beside this Python")
+@pytest.mark.parametrize("wrong", ["", 'vn.solve(np.eye(2), [1.0, 2.0], precision="half")', "vn.solve(np.eye(2))", "vn.sovle"])
+def test_pyright_takes_what_is_right_and_refuses_what_is_wrong(wrong, tmp_path):
+    (tmp_path / "program.py").write_text(used + wrong + "\n")
+    (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "standard"}')
+    found = subprocess.run([pyright, "--pythonpath", sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert (found.returncode == 0) == (wrong == ""), found.stdout

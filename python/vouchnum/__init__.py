@@ -14,7 +14,7 @@ import importlib
 __version__ = "0.1.0"
 
 _homes = {
-    "errors": ["VouchError", "ShapeError", "InputError", "ParseError", "FileError", "OutOfMemory", "DeviceError",
+    "errors": ["VouchError", "ShapeError", "InputError", "ParseError", "FileError", "MissingFile", "OutOfMemory", "DeviceError",
                "NoCudaError", "NotConverged", "NotVerified"],
     "linalg": ["solve", "cg", "minres", "cocg", "gmres", "fgmres", "bicgstab", "idr", "fcg", "lsqr", "lsmr", "jacobi",
                "gauss_seidel", "sor", "factor", "Factor", "Tridiagonal", "Result", "verify", "certify", "Certificate",
@@ -23,6 +23,7 @@ _homes = {
     "intervals": ["IntervalArray", "interval", "matmul", "inv", "det", "interval_solve", "dot", "fsum"],
     "prices": ["price", "price_book", "implied_volatility", "Prices"],
     "_threads": ["set_threads", "threads"],
+    "_progress": ["progress"],
 }
 _home_of = {name: home for home, names in _homes.items() for name in names}
 __all__ = sorted(_home_of)

@@ -5,6 +5,7 @@ from .errors import (
     InputError as InputError,
     ParseError as ParseError,
     FileError as FileError,
+    MissingFile as MissingFile,
     OutOfMemory as OutOfMemory,
     DeviceError as DeviceError,
     NoCudaError as NoCudaError,
@@ -65,6 +66,7 @@ from ._threads import (
     set_threads as set_threads,
     threads as threads,
 )
+from ._progress import progress as progress
 
 __version__: str
 __all__: list[str]

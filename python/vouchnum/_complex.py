@@ -4,7 +4,7 @@ import dataclasses
 import numpy as np
 
 from . import _core, _operands, linalg
-from .errors import InputError
+from .errors import InputError, ShapeError
 
 
 def _kind(value):
@@ -12,7 +12,12 @@ def _kind(value):
     kind = getattr(dtype, "kind", None)
     if kind is not None or dtype is not None:
         return kind or ("c" if "complex" in str(dtype) else "f")
-    return "c" if isinstance(value, (list, tuple)) and np.iscomplexobj(np.asarray(value)) else "f"
+    if not isinstance(value, (list, tuple)):
+        return "f"
+    try:
+        return "c" if np.iscomplexobj(np.asarray(value)) else "f"
+    except ValueError:  # no array: that is said where it is taken
+        return "f"
 
 
 def among(*operands):
@@ -23,6 +28,7 @@ def among(*operands):
 def parts(values, name):
     """Real and imaginary parts in turns, along the first axis."""
     array = _operands.complex_array(values, name, (1, 2))
+    _operands.require_finite(array, name)
     return np.ascontiguousarray(array.T).view(np.float64).T
 
 
@@ -47,11 +53,13 @@ def real_form(A):
         from scipy import sparse
 
         S = _operands.Sparse(A, parts=2)
+        _operands.require_finite(S.data, "A")
         rows, cols, indptr, indices, data = _core.real_form(*S.shape, S.indptr.astype(np.int64, copy=False), S.indices, S.data)
         return sparse.csr_array((data, indices, indptr), shape=(rows, cols))
     if callable(A) or hasattr(A, "matvec"):
         return _action(A, "A")
     A = _operands.complex_array(A, "A", 2)
+    _operands.require_finite(A, "A")
     form = np.empty((2 * A.shape[0], 2 * A.shape[1]))
     form[0::2, 0::2] = form[1::2, 1::2] = A.real
     form[1::2, 0::2] = A.imag
@@ -81,6 +89,19 @@ class Enclosure(linalg.Enclosure):
         return bool(self.verified and (np.abs(np.asarray(y) - self.x) <= self.radius).all())
 
 
+def _require_fit(A, *vectors):
+    """That shapes fit together: behind this the parts of numbers are counted."""
+    shape = _operands.shape_of(A)
+    if len(shape) != 2:
+        return
+    if shape[0] != shape[1] and not _operands.is_sparse(A):
+        raise ShapeError(f"A is {shape[0]} by {shape[1]}, not square")
+    for name, vector in zip(("b", "x"), vectors):
+        rows = next(iter(_operands.shape_of(vector)), None)
+        if rows is not None and rows != shape[name == "x"]:
+            raise ShapeError(f"{name} has {rows} rows, the matrix {shape[name == 'x']}")
+
+
 def _result(result, b):
     """With complex numbers of b's shape and library."""
     enclosure = None if result.enclosure is None else Enclosure(result.enclosure, np.shape(b))
@@ -90,15 +111,19 @@ def _result(result, b):
 
 def solve(A, b, *, x0=None, precond=None, out=None, iterates=None, raise_on_failure=False, **keywords):
     """linalg.solve() where one of A, b, x0 and precond is complex."""
+    for option in ("coordinates", "near_nullspace"):
+        if keywords.get(option) is not None:
+            raise InputError(f"{option} is for real matrices")
+    _require_fit(A, b)
     if precond is not None and not isinstance(precond, str):
-        precond = _action(precond, "M")
+        precond = _action(precond, "precond")
     heard = None if iterates is None else lambda x: iterates(joined(x))
     start = None if x0 is None else parts(x0, "x0")
     result = linalg._solve(real_form(A), parts(b, "b"), 2, x0=start, precond=precond, iterates=heard, out=None,
                            raise_on_failure=False, **keywords)
     result = _result(result, b)
     if out is not None:
-        _operands.writable(out, "out", np.shape(result.x))[...] = np.asarray(result.x)
+        _operands.writable(out, "out", np.shape(result.x), "c")[...] = np.asarray(result.x)
         result = dataclasses.replace(result, x=out)
     return result.raise_for_status() if raise_on_failure else result
 
@@ -112,9 +137,10 @@ class Factor(linalg.Factor):
         self.shape = A.shape
 
     def solve(self, b, *, out=None):
+        _require_fit(self, b)
         result = _result(super().solve(parts(b, "b")), b)
         if out is not None:
-            _operands.writable(out, "out", np.shape(b))[...] = np.asarray(result.x)
+            _operands.writable(out, "out", np.shape(b), "c")[...] = np.asarray(result.x)
             result = dataclasses.replace(result, x=out)
         return result
 
@@ -129,6 +155,7 @@ class Factor(linalg.Factor):
 
 def verify(A, b, x, *, threads=None, **keywords):
     """linalg.verify() where one of A, b and x is complex."""
+    _require_fit(A, b, x)
     certificate = linalg.Certificate(real_form(A), threads, 2)
     proof = linalg.verify(certificate.matrix, parts(b, "b"), parts(x, "x"), certificate=certificate, **keywords)
     return Enclosure(proof, np.shape(x))

@@ -1,4 +1,6 @@
 """Matrices and vectors of other libraries, as the extension takes them: what need not be copied is not."""
+import math
+import os
 import sys
 
 import numpy as np
@@ -18,10 +20,48 @@ def say(message, *values, level="INFO"):
 
 
 _most_int32 = 2**31 - 1
+_worth_saying = 1 << 20  # bytes
+
+
+def path_of(path, name="path"):
+    """As text; a NUL would end it for the system, not for us."""
+    text = os.fsdecode(path)
+    if "\0" in text:
+        raise InputError(f"{name} is {text!r}, which holds a NUL")
+    return text
+
+
+_makers = {"C": np.ascontiguousarray, "F": np.asfortranarray, "any": lambda array, dtype: array.astype(dtype, copy=False)}
+
+
+def laid_out(array, name, dtype=np.float64, order="C"):
+    """array itself where it has this type and order, else a copy; of a big one the log has a word."""
+    made = _makers[order](array, dtype)
+    if made is not array and made.nbytes >= _worth_saying and not np.may_share_memory(made, array):
+        say("%s is copied, %.0f MB: it is of type %s%s", name, made.nbytes / 1e6, array.dtype,
+            "" if array.dtype != made.dtype else ", in another order" if array.flags.forc else ", not contiguous")
+    return made
+
+
+def require_exact(array, name):
+    """That doubles hold integers exactly."""
+    if array.dtype.kind in "iu" and array.size and max(abs(int(array.max())), abs(int(array.min()))) > 2**53:
+        raise InputError(f"{name} holds integers beyond 2**53, which double precision does not hold exactly")
 
 
 def _module_of(value):
     return type(value).__module__.split(".")[0]
+
+
+def number(value, name, least=-math.inf):
+    """A real number that is at least `least`; neither text nor NaN."""
+    try:
+        found = math.nan if isinstance(value, (str, bytes, bool, np.bool_)) else float(value)
+    except (TypeError, ValueError):
+        found = math.nan
+    if not found >= least:
+        raise InputError(f"{name} is {value!r}, and should be a number" + (f" from {least:g} on" if least > -math.inf else ""))
+    return found
 
 
 def library_of(value):
@@ -42,9 +82,14 @@ def _on_this_machine(value, name):
     if hasattr(value, "__cuda_array_interface__") or (
             hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] != on_cpu):
         raise InputError(f"{name} is an array on a GPU, and this package works on the CPU: copy it there first")
+    if is_sparse(value):
+        raise InputError(f"{name} is sparse, and a dense array is wanted: {name}.toarray() is one")
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
         return np.from_dlpack(value)
-    return np.asarray(value)
+    try:
+        return np.asarray(value)
+    except ValueError as e:
+        raise InputError(f"{name} is no array of numbers: {e}") from None
 
 
 def scipy_from_torch(A, name):
@@ -60,12 +105,24 @@ def scipy_from_torch(A, name):
     return sparse.csr_array((data, indices, indptr), shape=tuple(A.shape))
 
 
-def writable(value, name, shape):
-    """The array that value is or shares its memory with, which can be written."""
+def shape_of(value):
+    """Its shape where it has one that can be told; ragged lists are complained of where they are taken."""
+    try:
+        return np.shape(value) if isinstance(value, (list, tuple)) else tuple(getattr(value, "shape", ()))
+    except ValueError:
+        return ()
+
+
+def writable(value, name, shape, kinds="fc"):
+    """The array that value is or shares its memory with, which can be written and holds such numbers."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise InputError(f"{name} is a masked array: {name}.data is what can be written")
     array = value if isinstance(value, np.ndarray) else _on_this_machine(value, name)
     if array.shape != tuple(shape) or not array.flags.writeable or (
             array is not value and not hasattr(value, "__dlpack__")):
         raise ShapeError(f"{name} has to be a writable array of shape {tuple(shape)}")
+    if array.dtype.kind not in kinds:
+        raise InputError(f"{name} is of type {array.dtype}, which does not hold the solution")
     return array
 
 
@@ -87,16 +144,29 @@ def complex_array(value, name, ndim=None):
     return _array(value, name, ndim, 2)
 
 
+_double = np.dtype(np.float64)
+
+
 def _array(value, name, ndim, parts):
+    if type(value) is np.ndarray and value.dtype is _double and parts == 1:  # as most are: nothing to ask
+        if ndim is not None and value.ndim != ndim and (not isinstance(ndim, tuple) or value.ndim not in ndim):
+            raise ShapeError(f"{name} has {value.ndim} dimensions")
+        return value
     if isinstance(value, np.ma.MaskedArray):
         raise InputError(f"{name} is a masked array: fill it first, {name}.filled(...)")
     array = _on_this_machine(value, name)
     _require_type(array.dtype, name, parts)
     if ndim is not None and array.ndim not in (ndim if isinstance(ndim, tuple) else (ndim,)):
         raise ShapeError(f"{name} has {array.ndim} dimensions")
-    if array.dtype.kind in "iu" and array.size and max(abs(int(array.max())), abs(int(array.min()))) > 2**53:
-        raise InputError(f"{name} holds integers beyond 2**53, which double precision does not hold exactly")
-    return array.astype(np.float64 if parts == 1 else np.complex128, copy=False)
+    require_exact(array, name)
+    wanted = np.float64 if parts == 1 else np.complex128
+    return array if array.dtype == wanted else laid_out(array, name, wanted, "any")
+
+
+def require_finite(array, name):
+    """For numbers that the library is not given by their own name."""
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} holds a NaN or an infinity")
 
 
 class Sparse:
@@ -105,6 +175,8 @@ class Sparse:
     def __init__(self, matrix, name="A", parts=1):
         from scipy import sparse
 
+        if not is_sparse(matrix):
+            raise InputError(f"{name} is a {type(matrix).__name__}, and a sparse matrix of SciPy is wanted")
         self.shape = matrix.shape
         if len(self.shape) != 2:
             raise ShapeError(f"{name} has {len(self.shape)} dimensions")
@@ -117,11 +189,11 @@ class Sparse:
             say("%s is copied: its columns are sorted and duplicates are summed", name)
             matrix = matrix.copy()
             matrix.sum_duplicates()
-        self.indptr = np.ascontiguousarray(matrix.indptr)
-        self.indices = np.ascontiguousarray(matrix.indices, dtype=np.int32)
-        self.data = np.ascontiguousarray(matrix.data, dtype=np.float64 if parts == 1 else np.complex128)
-        if self.indptr.dtype not in (np.int32, np.int64):
-            self.indptr = self.indptr.astype(np.int64)
+        require_exact(matrix.data, name)
+        offsets = matrix.indptr.dtype if matrix.indptr.dtype in (np.int32, np.int64) else np.int64
+        self.indptr = laid_out(matrix.indptr, f"{name}.indptr", offsets)
+        self.indices = laid_out(matrix.indices, f"{name}.indices", np.int32)
+        self.data = laid_out(matrix.data, f"{name}.data", np.float64 if parts == 1 else np.complex128)
         self.csr = matrix
 
     @staticmethod
@@ -155,4 +227,4 @@ def columns(value, name, rows):
     single = array.ndim == 1
     if single:
         array = array.reshape(rows, 1)
-    return np.asfortranarray(array), single
+    return laid_out(array, name, order="F"), single

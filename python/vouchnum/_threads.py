@@ -1,9 +1,11 @@
 """How many threads the library takes."""
 import contextlib
 import contextvars
+import operator
 import os
 
 from . import _core
+from .errors import InputError
 
 _count = contextvars.ContextVar("vouchnum threads", default=0)
 
@@ -13,9 +15,14 @@ os.register_at_fork(before=_core.release_threads)
 
 def chosen(threads=None):
     """The number to hand down: 0 is the library's own choice, OMP_NUM_THREADS or all cores."""
-    count = _count.get() if threads is None else threads
-    if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= 1024:
-        raise ValueError(f"threads is {count!r}, and should be a whole number from 0 to 1024")
+    if threads is None:
+        return _count.get()
+    try:
+        count = -1 if isinstance(threads, bool) else operator.index(threads)
+    except TypeError:
+        count = -1
+    if not 0 <= count <= 1024:
+        raise InputError(f"threads is {threads!r}, and should be a whole number from 0 to 1024")
     return count
 
 

@@ -1,11 +1,12 @@
 """Matrices from files and to files, model problems, and reductions over sets of small matrices."""
+import errno
 import os
 
 import numpy as np
 
 from . import _core, _operands
 from ._threads import chosen
-from .errors import InputError
+from .errors import InputError, MissingFile
 
 
 def _csr(rows, cols, indptr, indices, data):
@@ -21,17 +22,68 @@ def _csr(rows, cols, indptr, indices, data):
     return A
 
 
-def read_matrix(path, *, threads=None):
-    """Reads a matrix as its file holds it: a csr_array from Matrix Market coordinate files, an ndarray from array files
-    and .npy; plain or compressed by gzip; of complex numbers where it holds such.
+def read_matrix(path, *, name=None, threads=None):
+    """Reads a matrix as its file holds it: a csr_array where it is sparse, else an ndarray; of complex numbers where it holds
+    such.
+
+    Parameters
+    ----------
+    path : str or path
+        Matrix Market, Harwell-Boeing and Rutherford-Boeing, .npy, .npz of NumPy or of scipy.sparse.save_npz, text, each
+        plain or compressed by gzip; archives .tar and .tar.gz as of the SuiteSparse collection. What a file is, is seen
+        from its content; .mat of MATLAB is read by SciPy.
+    name : str, optional
+        Which of several matrices in a .mat file; a field of a structure as in "Problem.A".
 
     Raises
     ------
     ParseError
         Names file, line and column.
     """
-    found = _core.read_any(os.fspath(path), chosen(threads))
+    path = _operands.path_of(path)
+    if not os.path.exists(path):
+        raise MissingFile(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    if path.endswith(".mat"):
+        return _matlab(path, name)
+    if name is not None:
+        raise InputError(f"name is {name!r}, and {path} is no .mat file")
+    found = _core.read_any(path, chosen(threads))
     return _csr(*found) if isinstance(found, tuple) else found
+
+
+def _matlab(path, name):
+    from scipy import io, sparse
+
+    try:
+        held = io.loadmat(path)
+    except NotImplementedError:
+        raise InputError(f"{path} is a MATLAB file of version 7.3, which SciPy does not read: save it with -v7") from None
+    found = {}
+
+    def look(prefix, value):
+        if sparse.issparse(value) or (value.dtype.kind in "fiuc" and value.ndim == 2):
+            found[prefix] = value
+        elif value.dtype.names and value.size == 1:
+            for field in value.dtype.names:
+                look(f"{prefix}.{field}", value[field].item())
+
+    for variable, value in held.items():
+        if not variable.startswith("__"):
+            look(variable, value)
+    sparse_ones = [n for n, value in found.items() if sparse.issparse(value)]
+    if name is None and len(sparse_ones) == 1:
+        name = sparse_ones[0]
+    elif name is None and len(found) == 1:
+        name = next(iter(found))
+    if name not in found:
+        raise InputError(f"{path} holds {', '.join(found) or 'no matrix'}" + (": say which, name=..." if name is None
+                                                                             else f", and no {name}"))
+    A = found[name]
+    if not sparse.issparse(A):
+        return np.asarray(A)
+    A = sparse.csr_array(A)
+    A.sum_duplicates()
+    return A
 
 
 def write_matrix(path, A, *, symmetry="general", threads=None):
@@ -40,17 +92,19 @@ def write_matrix(path, A, *, symmetry="general", threads=None):
     Numbers are the shortest that read back exactly; the file is written whole or not at all. symmetry "symmetric" or
     "skew-symmetric" writes the lower triangle alone.
     """
-    with_threads = chosen(threads)  # checked; writing takes the library's own number
-    del with_threads
+    chosen(threads)  # is only checked: writing takes the library's own number
+    path = _operands.path_of(path)
     if symmetry not in ("general", "symmetric", "skew-symmetric"):
         raise InputError(f"symmetry is {symmetry!r}: general, symmetric or skew-symmetric")
     if _operands.is_sparse(A):
+        if path.endswith((".npy", ".npz", ".mat", ".hb", ".rb", ".rua", ".rsa")):
+            raise InputError(f"{path}: sparse matrices are written as Matrix Market files, .mtx or .mtx.gz")
         S = _operands.Sparse(A)
-        _core.write_csr(os.fspath(path), *S.shape, S.indptr.astype(np.int64, copy=False), S.indices, S.data, symmetry)
+        _core.write_csr(path, *S.shape, S.indptr.astype(np.int64, copy=False), S.indices, S.data, symmetry)
         return
     values = _operands.real_array(A, "A", (1, 2))
     rows, cols = values.shape if values.ndim == 2 else (len(values), 1)
-    _core.write_dense(os.fspath(path), np.ravel(values, order="F"), rows, cols)
+    _core.write_dense(path, np.ravel(values, order="F"), rows, cols)
 
 
 def problems():
@@ -89,7 +143,7 @@ def reduce(files, operations=("min",), *, shape=None, sample=False, rigorous=Fal
 
     Integers stay integers, of any size; with `rigorous` sums and means are dicts of "value", "lower" and "upper".
     """
-    files = [os.fspath(f) for f in ([files] if isinstance(files, (str, os.PathLike)) else files)]
+    files = [_operands.path_of(f, "files") for f in ([files] if isinstance(files, (str, bytes, os.PathLike)) else files)]
     operations = [operations] if isinstance(operations, str) else list(operations)
     count, rows, cols, _, results = _core.reduce(files, operations, shape, sample, rigorous, chosen(threads))
     found = {}

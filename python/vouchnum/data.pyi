@@ -4,7 +4,9 @@ from typing import Any
 
 from ._types import Matrix, SparseMatrix, Solution, Symmetry
 
-def read_matrix(path: str | os.PathLike[str], *, threads: int | None = None) -> Any: ...
+def read_matrix(
+    path: str | os.PathLike[str], *, name: str | None = None, threads: int | None = None
+) -> Any: ...
 def write_matrix(
     path: str | os.PathLike[str], A: Matrix, *, symmetry: Symmetry = "general", threads: int | None = None
 ) -> None: ...

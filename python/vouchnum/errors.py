@@ -27,6 +27,10 @@ class FileError(VouchError, OSError):
     """The file system refused."""
 
 
+class MissingFile(FileError, FileNotFoundError):
+    """A file that is not there; `filename` says which."""
+
+
 class OutOfMemory(VouchError, MemoryError):
     """An allocation that cannot be served: `asked` and `free` bytes."""
 

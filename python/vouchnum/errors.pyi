@@ -12,6 +12,7 @@ class ParseError(InputError):
     column: int
 
 class FileError(VouchError, OSError): ...
+class MissingFile(FileError, FileNotFoundError): ...
 
 class OutOfMemory(VouchError, MemoryError):
     asked: int

@@ -60,7 +60,7 @@ class IntervalArray:
 
     def __getitem__(self, index):
         index = index if isinstance(index, tuple) else (index,)
-        return IntervalArray(self._bounds[(*index, Ellipsis, slice(None))] if Ellipsis not in index
+        return IntervalArray(self._bounds[(*index, Ellipsis, slice(None))] if not any(i is Ellipsis for i in index)
                              else self._bounds[(*index, slice(None))])
 
     def __len__(self):
@@ -134,7 +134,9 @@ class IntervalArray:
         return matmul(other, self)
 
     def __eq__(self, other):
-        if not isinstance(other, IntervalArray):
+        try:
+            other = interval(other)
+        except (InputError, TypeError):
             return NotImplemented
         same = (self._bounds == other._bounds) | (np.isnan(self._bounds) & np.isnan(other._bounds))
         return same.all(axis=-1)
@@ -178,6 +180,8 @@ def interval(lo, hi=None, *, rad=None):
         if hi is not None or rad is not None:
             raise InputError("a text says its bounds itself")
         texts = [str(w).strip() for w in words.ravel()]
+        if "" in texts:
+            raise InputError("a blank text is no number; the empty set is \"[empty]\"")
         return _made(_core.interval_parse([t if "[" in t or "?" in t else f"[{t}]" for t in texts]), words.shape)
     if hi is not None and rad is not None:
         raise InputError("hi and rad exclude each other")
@@ -190,7 +194,12 @@ def interval(lo, hi=None, *, rad=None):
     high = low if hi is None else _operands.real_array(hi, "hi")
     if hi is None and not np.isfinite(low).all():
         raise InputError("a NaN or an infinity is no real number")
-    return IntervalArray(np.stack(np.broadcast_arrays(low, high), axis=-1))
+    try:
+        return IntervalArray(np.stack(np.broadcast_arrays(low, high), axis=-1))
+    except ValueError as e:
+        if isinstance(e, InputError):
+            raise
+        raise ShapeError(f"lo has shape {low.shape}, hi {high.shape}") from None
 
 
 def _matrix(A, name):
@@ -208,16 +217,30 @@ def _from_columns(pairs, rows, cols):
     return _made(np.ascontiguousarray(np.swapaxes(pairs.reshape(cols, rows, 2), 0, 1)), (rows, cols))
 
 
-def matmul(A, B, *, mode="fast", threads=None):
-    """Encloses the product of two matrices, of numbers or intervals: mode "fast", "tight" or "exact"."""
-    if mode not in ("fast", "tight", "exact"):
-        raise InputError(f"mode is {mode!r}: fast, tight or exact")
-    if not isinstance(A, IntervalArray) and not isinstance(B, IntervalArray):
-        A, B = (np.asfortranarray(_operands.real_array(v, n, 2)) for v, n in ((A, "A"), (B, "B")))
-        return _from_columns(_core.interval_matmul_points(A, B, mode, chosen(threads)), A.shape[0], B.shape[1])
-    A, B = _matrix(A, "A"), _matrix(B, "B")
+def _require_fit(A, B):
     if A.shape[1] != B.shape[0]:
         raise ShapeError(f"shapes {A.shape} and {B.shape} do not fit")
+
+
+def matmul(A, B, *, mode="fast", threads=None):
+    """Encloses the product of two matrices, of numbers or intervals, or of a matrix and a vector: mode "fast", "tight" or
+    "exact"."""
+    if mode not in ("fast", "tight", "exact"):
+        raise InputError(f"mode is {mode!r}: fast, tight or exact")
+    if np.ndim(A) == 1 or np.ndim(B) == 1:
+        row, column = interval(A), interval(B)
+        shape = row.shape[:-1] + column.shape[1:]
+        row = row.reshape(1, -1) if row.ndim == 1 else row
+        column = column.reshape(column.shape[0], 1) if column.ndim == 1 else column
+        return matmul(row, column, mode=mode, threads=threads).reshape(shape)
+    if not isinstance(A, IntervalArray) and not isinstance(B, IntervalArray):
+        A, B = (np.asfortranarray(_operands.real_array(v, n, 2)) for v, n in ((A, "A"), (B, "B")))
+        _require_fit(A, B)
+        for v, n in ((A, "A"), (B, "B")):
+            _operands.require_finite(v, n)
+        return _from_columns(_core.interval_matmul_points(A, B, mode, chosen(threads)), A.shape[0], B.shape[1])
+    A, B = _matrix(A, "A"), _matrix(B, "B")
+    _require_fit(A, B)
     pairs = _core.interval_matmul(_by_columns(A), _by_columns(B), A.shape[0], A.shape[1], B.shape[1], mode, chosen(threads))
     return _from_columns(pairs, A.shape[0], B.shape[1])
 

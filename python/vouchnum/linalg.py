@@ -6,7 +6,7 @@ from inspect import signature
 
 import numpy as np
 
-from . import _core, _gpu, _operands
+from . import _core, _gpu, _lapack, _operands
 from ._threads import chosen
 from .errors import InputError, NotConverged, NotVerified, ShapeError
 
@@ -37,7 +37,7 @@ class Tridiagonal:
 
     def __init__(self, dl, d, du, *, periodic=False):
         self.dl, self.d, self.du = (
-            np.ascontiguousarray(_operands.real_array(v, name, (1, 2))) for v, name in ((dl, "dl"), (d, "d"), (du, "du")))
+            _operands.laid_out(_operands.real_array(v, name, (1, 2)), name) for v, name in ((dl, "dl"), (d, "d"), (du, "du")))
         if not self.dl.shape == self.d.shape == self.du.shape:
             raise ShapeError(f"dl, d and du have shapes {self.dl.shape}, {self.d.shape} and {self.du.shape}")
         self.periodic = bool(periodic)
@@ -149,21 +149,31 @@ class Result:
         return self
 
     def to_dict(self):
-        """The keys of vouch.solve/1 that concern the solve; see docs/contract.md of Vouch."""
+        """What `vouch solve --json` says of a solve (vouch.solve/1): its keys, but for those of files and of the machine."""
         r = self.report
-        times = r["times"]
+        times, unknown = r["times"], r["recurrence_residual"] is None or not r["rhs_norm"] > 0
         return {
-            "status": r["status"], "reason": r["reason"], "method": r["method"], "method_reason": r["method_reason"],
-            "engine": r["engine"], "backend": r["backend"] or None, "precision": r["precision"],
-            "preconditioner": r["preconditioner"], "problem": r["problem"], "rank": r["rank"], "inertia": r["inertia"],
-            "iterations": r["iterations"], "restarts": r["restarts"],
-            "residual": {"relative": r["relative_residual"], "absolute": r["true_residual"],
-                         "recurrence": r["recurrence_residual"], "backward_error": r["backward_error"],
-                         "attainable": r["attainable"], "normal_equations": r["normal_equations"]},
-            "condition_estimate": r["condition_estimate"], "error_estimate": r["error_estimate"],
-            "reproducible": r["reproducible"], "warnings": list(r["warnings"]),
-            "times": {"setup": times["setup"], "transfer": times["transfer"], "solve": times["solve"]},
+            "schema": "vouch.solve/1", "method": r["method"], "method_reason": r["method_reason"] or None,
+            "preconditioner": r["preconditioner"], "backend": r["backend"] or None, "problem": r["problem"],
+            "rank": r["rank"], "inertia": r["inertia"], "precision": r["precision"], "status": r["status"],
+            "reason": r["reason"], "iterations": r["iterations"], "reproducible": r["reproducible"],
+            "residual": {"relative_true": _finite(r["relative_residual"]),
+                         "relative_recurrence": None if unknown else _finite(r["recurrence_residual"] / r["rhs_norm"]),
+                         "backward_error": _finite(r["backward_error"]), "normal_equations": _finite(r["normal_equations"])},
+            "condition_estimate": _finite(r["condition_estimate"]), "error_estimate": _finite(r["error_estimate"]),
+            "error_bound": self._bound(),
+            "time_s": {part: times[part] for part in ("setup", "transfer", "solve", "cuda_start")},
         }
+
+    def _bound(self):
+        """What is proved of the error: by a proof that was asked for, or by the dominance that sweeps look for."""
+        if self.enclosure is not None:
+            return self.enclosure.to_dict()
+        if self.report["error_bound"] is None:
+            return None
+        return {"verified": True, "method": "dominance", "max_absolute": self.report["error_bound"], "max_relative": None,
+                "median_relative": None, "condition_estimate": None, "seconds": None,
+                "reason": self.report["error_bound_source"]}
 
     def _repr_html_(self):
         rows = [("status", self.status), ("reason", self.reason), ("method", self.method),
@@ -171,6 +181,11 @@ class Result:
                 ("backward error", f"{self.backward_error:.3g}")]
         body = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in rows)
         return f"<table>{body}</table>{_convergence_svg(self.history)}"
+
+
+def _finite(number):
+    """As JSON has it: null for what is not known."""
+    return number if number is not None and math.isfinite(number) else None
 
 
 def _convergence_svg(history, width=420, height=160):
@@ -240,12 +255,11 @@ class Enclosure:
         return self
 
     def to_dict(self):
-        """The keys of vouch.verify/1 that concern the proof."""
+        """What `vouch verify --json` says of a proof: the keys of its error_bound (vouch.verify/1)."""
         p = self._proof
-        return {"verified": p["verified"], "reached": p["reached"], "method": p["method"], "reason": p["reason"],
-                "max_absolute": self.max_absolute, "max_relative": self.max_relative,
-                "median_relative": self.median_relative, "condition_estimate": self.condition_estimate,
-                "digits": self.digits, "refinements": p["refinements"], "seconds": p["seconds"]}
+        return {"verified": p["verified"], "method": p["method"] or None, "max_absolute": _finite(self.max_absolute),
+                "max_relative": _finite(self.max_relative), "median_relative": _finite(self.median_relative),
+                "condition_estimate": _finite(self.condition_estimate), "seconds": p["seconds"], "reason": p["reason"]}
 
     def __repr__(self):
         if not self.verified:
@@ -260,13 +274,32 @@ def _rows_of(A):
     return A.shape
 
 
+def _arrays(kept):
+    """Those that a matrix is made of; none of a function."""
+    if isinstance(kept, Tridiagonal):
+        return kept.dl, kept.d, kept.du
+    if isinstance(kept, _operands.Sparse):
+        return kept.indptr, kept.indices, kept.data
+    return (kept,) if isinstance(kept, np.ndarray) else ()
+
+
+def _as_kept(A):
+    """What a _System keeps of a matrix with entries."""
+    A = _operands.scipy_from_torch(A, "A")
+    if isinstance(A, Tridiagonal):
+        return A
+    return _operands.Sparse(A) if _operands.is_sparse(A) else _operands.real_array(A, "A", 2)
+
+
 class _System:
     """A matrix of whatever kind with the extension's solver for it."""
 
     def __init__(self, A, options, M=None, threads=None, rows=None, parts=1):
         count = chosen(threads)
         options = {"device": f"cpu:{count}", **options}
-        M = _action(M, "M") if M is not None else None
+        if M is not None and hasattr(M, "shape") and hasattr(A, "shape") and tuple(M.shape) != tuple(A.shape):
+            raise ShapeError(f"precond is {' by '.join(map(str, M.shape))}, the matrix {' by '.join(map(str, A.shape))}")
+        M = _action(M, "precond") if M is not None else None
         self.batch = 1
         A = _operands.scipy_from_torch(A, "A")
         if isinstance(A, Tridiagonal):
@@ -284,11 +317,12 @@ class _System:
         elif isinstance(A, np.ndarray) or not (callable(A) or hasattr(A, "matvec")):
             D = _operands.real_array(A, "A", 2)
             by_rows = not D.flags.f_contiguous
-            D = np.ascontiguousarray(D) if by_rows else D
+            D = _operands.laid_out(D, "A") if by_rows else D
             self.rows = self.cols = D.shape[0]
             self._kept = D
             if D.shape[0] != D.shape[1]:
                 raise ShapeError(f"A is {D.shape[0]} by {D.shape[1]}, not square")
+            _lapack.ensure()
             self.core = _core.Solver.dense(D.T if by_rows else D, by_rows, options, M, count)
         else:
             if rows is None:
@@ -311,16 +345,16 @@ class _System:
             B, single = _operands.columns(b, "b", self.rows)
             full = (self.cols,) if single else (self.cols, B.shape[1])
         solution = self.cols, B.shape[1]
+        order = "C" if len(full) == 2 and full != solution else "F"
         start = None
         if x0 is not None:
-            start, _ = _operands.columns(np.reshape(_operands.real_array(x0, "x0"), (self.cols, -1), order="F"), "x0",
-                                         self.cols)
-            if start.shape != solution:
-                raise ShapeError(f"x0 has shape {start.shape}, the solution {solution}")
-        order = "C" if len(full) == 2 and full != solution else "F"
+            start = _operands.real_array(x0, "x0")
+            if start.shape != full and start.shape != solution:
+                raise ShapeError(f"x0 has shape {start.shape}, the solution {full}")
+            start = np.reshape(start, solution, order=order)
         target = None if out is None else _operands.writable(out, "out", full)
         in_place = (target is not None and target.dtype == np.float64 and target.flags[order + "_CONTIGUOUS"]
-                    and not np.may_share_memory(target, B) and (start is None or not np.may_share_memory(target, start)))
+                    and not any(np.may_share_memory(target, read) for read in (B, start, *_arrays(self._kept)) if read is not None))
         X = target.reshape(solution, order=order) if in_place else np.empty(solution, order="F")
         X[...] = 0.0 if start is None else start
         report = self.core.solve(B, X, callback, iterates)
@@ -344,6 +378,8 @@ def _action(A, name):
         made = np.asarray(apply(v))
         if made.dtype.kind not in "fiub":
             raise InputError(f"{name} made numbers of type {made.dtype}, and real ones are wanted")
+        if name == "A" and not np.isfinite(made).all():
+            raise InputError("A made a NaN or an infinity")
         return np.ascontiguousarray(made.reshape(-1), dtype=np.float64)
 
     return act
@@ -367,18 +403,20 @@ def _part(value, name):
     return float(value)
 
 
-def _options(method, rtol, atol, max_iterations, precond, precision, extra):
+def _options(method, rtol, atol, max_iterations, precond, precision, extra, rows=None):
     options = {"method": method, "precision": precision}
     if precision not in ("double", "single", "mixed"):
         raise InputError(f"precision is {precision!r}, and should be double, single or mixed")
     if rtol is not None:
-        options["rtol"] = float(rtol)
-    if atol:
-        options["atol"] = float(atol)
+        options["rtol"] = _operands.number(rtol, "rtol", 0)
+    if atol is not None and atol != 0.0:
+        options["atol"] = _operands.number(atol, "atol", 0)
     if max_iterations is not None:
         options["max_iterations"] = _whole(max_iterations, "max_iterations", 2**63 - 1)
     M = None
     extra = {k: v for k, v in extra.items() if v is not None}
+    if max_iterations is not None and "fixed_iterations" in extra:
+        raise InputError("max_iterations and fixed_iterations exclude each other")
     near = [name for name in ("near_nullspace", "coordinates") if name in extra]
     if len(near) == 2:
         raise InputError("near_nullspace and coordinates exclude each other")
@@ -386,6 +424,12 @@ def _options(method, rtol, atol, max_iterations, precond, precision, extra):
         precond = "amg"
     for name in near:
         extra[name] = np.asfortranarray(_operands.real_array(extra[name], name, 2))
+        if name == "coordinates" and extra[name].shape[1] not in (2, 3):
+            raise ShapeError(f"coordinates has {extra[name].shape[1]} columns: nodes have 2 or 3 numbers each")
+        if name == "coordinates" and rows is not None and extra[name].size != rows:
+            nodes, dimension = extra[name].shape
+            raise ShapeError(f"coordinates has {nodes} nodes in {dimension} dimensions, which have {nodes * dimension} "
+                             f"unknowns, and the matrix has {rows}")
     if isinstance(precond, str):
         options["precond"] = precond
     elif precond is not None:
@@ -459,14 +503,16 @@ def solve(A, b, *, method="auto", x0=None, rtol=None, atol=0.0, max_iterations=N
 def _solve(A, b, parts, *, method, x0, rtol, atol, max_iterations, precond, precision, verify, device, threads, out, callback,
            iterates, raise_on_failure, **more):
     """solve() of real numbers; parts: of a component, two where A is the real form of a complex matrix."""
-    options, M = _options(method, rtol, atol, max_iterations, precond, precision, more)
+    shape = _operands.shape_of(A)
+    options, M = _options(method, rtol, atol, max_iterations, precond, precision, more,
+                          shape[0] if len(shape) == 2 else None)
     wanted = None if verify is False or verify is None else _relative(verify)
     if device != "cpu":
         options["device"] = device
     as_given = _operands.library_of(b)
     rows = None
     if not _operands.is_sparse(A) and not isinstance(A, (np.ndarray, Tridiagonal)):
-        rows = np.shape(b)[0] if np.ndim(b) else None
+        rows = next(iter(_operands.shape_of(b)), None)
     on_gpu = _gpu.holds(A)
     if on_gpu and (M is not None or verify):
         raise InputError("on a GPU a matrix is solved without a preconditioner of your own and without a proof")
@@ -492,7 +538,8 @@ def _solve(A, b, parts, *, method, x0, rtol, atol, max_iterations, precond, prec
 def _prove(system, B, X, x, relative, matrix_radius, rhs_radius, improve):
     if system.rows != system.cols:
         raise ShapeError(f"a proof needs a square matrix, this one is {system.rows} by {system.cols}")
-    proof = system.core.prove(B, X, relative, float(matrix_radius), float(rhs_radius), improve)
+    radii = (_operands.number(matrix_radius, "matrix_radius", 0), _operands.number(rhs_radius, "rhs_radius", 0))
+    proof = system.core.prove(B, X, relative, *radii, improve)
     order = "C" if system.batch > 1 else "F"  # the systems of a batch lie one behind the other
     return Enclosure(X.reshape(x.shape, order=order), proof, order)
 
@@ -535,6 +582,8 @@ class Factor:
 
     def solve(self, b, *, out=None):
         """The Result for b, as `vouchnum.solve` gives it."""
+        if self._system is None:
+            raise InputError("the factors were given back at the end of their with block")
         _, _, x, _, report = self._system.solve(b, None, out)
         x = _operands.library_of(b)(x) if out is None else out
         return Result(x=x, status=report["status"], reason=report["reason"], method=report["method"],
@@ -562,6 +611,10 @@ class Factor:
         return Factor, self._made_of
 
 
+_factorising = ("lu", "cholesky", "sparse-cholesky", "sparse-ldlt", "sparse-lu", "sparse-qr", "band", "thomas",
+                "cyclic-reduction", "pcr", "partition")
+
+
 def factor(A, *, method="auto", threads=None):
     """Factorises A: sparse and dense matrices, tridiagonal ones by their diagonals.
 
@@ -576,6 +629,8 @@ def factor(A, *, method="auto", threads=None):
     Factor
         Refined in twice the precision at every solve, with a verdict.
     """
+    if method not in ("auto", *_factorising):
+        raise InputError(f"method is {method!r}, which makes no factors: auto, {', '.join(_factorising)}")
     if method == "auto":
         method = "band" if isinstance(A, Tridiagonal) else "sparse-lu" if _operands.is_sparse(A) else "lu"
     return (_complex.Factor if _complex.among(A) else Factor)(A, method, threads)
@@ -619,6 +674,8 @@ def verify(A, b, x, *, digits=None, relative=None, improve=False, matrix_radius=
         asked = 1e-15
     if certificate is None:
         certificate = certify(A, threads=threads)
+    elif not isinstance(certificate, Certificate):
+        raise InputError(f"certificate is a {type(certificate).__name__}, and should be what certify(A) made")
     elif certificate.matrix is not A:
         raise InputError("the certificate is of another matrix than A")
     return certificate.bound(b, x, relative=asked, matrix_radius=matrix_radius, rhs_radius=rhs_radius)
@@ -631,6 +688,7 @@ class Certificate:
         if callable(A) or hasattr(A, "matvec"):
             raise InputError("a proof needs the entries of the matrix, and it is given by its action")
         self._made_of = A, threads
+        self._of_caller = parts == 1  # else of the real form, which nobody else has
         self._system = _System(A, {}, None, threads, None, parts)
         self._print = self._fingerprint()
 
@@ -642,13 +700,11 @@ class Certificate:
         return self._made_of[0]
 
     def _fingerprint(self):
-        kept = self._system._kept
-        arrays = ((kept.dl, kept.d, kept.du) if isinstance(kept, Tridiagonal)
-                  else (kept,) if isinstance(kept, np.ndarray) else (kept.indptr, kept.indices, kept.data))
+        """Of the numbers that the caller's matrix has now, whether the library works on them or on a copy."""
         import hashlib
 
         digest = hashlib.blake2b(digest_size=16)
-        for array in arrays:
+        for array in _arrays(_as_kept(self.matrix) if self._of_caller else self._system._kept):
             digest.update(np.ascontiguousarray(array).data)
         return digest.digest()
 

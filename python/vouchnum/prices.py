@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _core, _operands
 from ._threads import chosen
-from .errors import InputError
+from .errors import InputError, ShapeError
 
 _types = {"call": 0, "put": 1, "c": 0, "p": 1}
 _exercises = {"european": 0, "american": 1, "bermudan": 2}
@@ -74,6 +74,11 @@ class Prices:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
 
+def _require_positive(tolerance):
+    if not _operands.number(tolerance, "tolerance") > 0:
+        raise InputError(f"tolerance is {tolerance!r}, and should be positive")
+
+
 def _codes(value, known, name):
     words = np.asarray(value)
     if words.dtype.kind not in "US":
@@ -95,7 +100,11 @@ def _columns(kind, exercise, payoff, barrier, numbers):
         if value is None and name != "barrier_level":
             raise InputError(f"{name} is None: a number, or one for each option")
     given.update((name, _operands.real_array(0.0 if value is None else value, name)) for name, value in numbers.items())
-    shape = np.broadcast_shapes(*(array.shape for array in given.values()))
+    try:
+        shape = np.broadcast_shapes(*(array.shape for array in given.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in given.items() if array.shape)
+        raise ShapeError(f"shapes do not fit together: {shapes}") from None
 
     def column(name, array):
         if array.size == 1 and name != "price":
@@ -111,9 +120,12 @@ def _shared(dividends, dividend_model, dates, rates, volatilities):
     shared = {"escrowed": dividend_model == "escrowed"}
     for name, pairs in (("dividends", dividends), ("rates", rates), ("volatilities", volatilities)):
         if pairs is not None:
-            shared[name] = [(float(t), float(v)) for t, v in pairs]
+            table = _operands.real_array(list(pairs) if np.iterable(pairs) else pairs, name)
+            if table.size and (table.ndim != 2 or table.shape[1] != 2):
+                raise ShapeError(f"{name} has shape {table.shape}, and should be pairs of a time and a number")
+            shared[name] = [tuple(pair) for pair in table.reshape(-1, 2).tolist()]
     if dates is not None:
-        shared["dates"] = [float(t) for t in dates]
+        shared["dates"] = np.atleast_1d(_operands.real_array(list(dates) if np.iterable(dates) else dates, "dates")).tolist()
     return shared
 
 
@@ -156,10 +168,13 @@ def price(kind="call", *, spot, strike, volatility=0.0, expiry, rate=0.0, divide
     shape, given = _columns(kind, exercise, payoff, barrier, {
         "spot": spot, "strike": strike, "rate": rate, "dividend": dividend, "volatility": volatility, "expiry": expiry,
         "cash": cash, "barrier_level": barrier_level, "rebate": rebate})
-    if not tolerance > 0:
-        raise InputError(f"tolerance is {tolerance}, and should be positive")
+    _require_positive(tolerance)
     if barrier is None and barrier_level is not None:
         raise InputError("barrier_level without a barrier: say which, down-and-out for one")
+    if barrier_level is None and np.any(given["barrier"] != _barriers["none"]):
+        raise InputError("a barrier needs its barrier_level")
+    if dates is None and np.any(given["exercise"] == _exercises["bermudan"]):
+        raise InputError("Bermudan exercise needs its dates")
     if dates is not None and not (given["exercise"] == _exercises["bermudan"]).any():
         raise InputError("dates are those of Bermudan exercise, and no option has it")
     if np.any(given["cash"] != 1.0) and not (given["payoff"] == _payoffs["cash-digital"]).any():
@@ -214,17 +229,21 @@ def price_book(book, output=None, *, tolerance=1e-4, greeks=True, more=False, st
     >>> p.price.round(4), p.failures
     (array([7.9656,    nan]), {1: 'spot -1 is negative'})
     """
-    if not tolerance > 0:
-        raise InputError(f"tolerance is {tolerance}, and should be positive")
+    _require_positive(tolerance)
     if isinstance(book, (str, os.PathLike)):
         if output is None:
             raise InputError("the prices of a file go to a file: name output")
-        return _core.price_book(os.fspath(book), os.fspath(output), float(tolerance), bool(greeks), bool(more), bool(strict),
+        return _core.price_book(_operands.path_of(book, "book"), _operands.path_of(output, "output"), float(tolerance), bool(greeks), bool(more), bool(strict),
                                 chosen(threads))
     if output is not None:
         raise InputError("output is for a book in a file")
+    if not isinstance(book, np.ndarray) and not hasattr(book, "keys"):
+        raise InputError(f"book is a {type(book).__name__}: a dict of arrays, a structured array, a DataFrame or a path is wanted")
     names = list(book.dtype.names or () if isinstance(book, np.ndarray) else book.keys())
-    given = {("type" if name == "kind" else str(name)): np.asarray(book[name]) for name in names}
+    given = {("type" if name == "kind" else str(name)): np.asanyarray(book[name]) for name in names}
+    for name, column in given.items():
+        if isinstance(column, np.ma.MaskedArray):
+            raise InputError(f"{name} is a masked array: fill it first, {name}.filled(...)")
     unknown = set(given) - {*_texts, *_numbers, "price"}
     if unknown:
         raise InputError(f"a book has no column {min(unknown)!r}: {', '.join([*_texts, *_numbers, 'price'])}")

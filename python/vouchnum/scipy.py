@@ -11,10 +11,11 @@ import warnings
 
 import numpy as np
 from scipy import io, sparse
+from scipy.sparse.linalg import aslinearoperator
 
 from . import _core, _operands, linalg
 from ._threads import chosen
-from .errors import ParseError
+from .errors import InputError, ParseError
 
 
 def _applied(M, v):
@@ -61,8 +62,15 @@ def _iterative(method, A, b, x0, rtol, atol, maxiter, M, callback, callback_type
                 callback(np.float64(residual / norm))
 
         told["callback"] = residuals
-    result = linalg.solve(A, b, method=method, x0=x0, rtol=rtol, atol=atol,
-                          max_iterations=maxiter, precond=M, **told)
+    def solved(A):
+        return linalg.solve(A, b, method=method, x0=x0, rtol=rtol, atol=atol, max_iterations=maxiter, precond=M, **told)
+
+    try:
+        result = solved(A)
+    except InputError:
+        if method not in ("cg", "minres") or not _hermitian_but_for_rounding(A):
+            raise
+        result = solved(aslinearoperator(A))
     if result.x.dtype.kind == "c" and wanted.kind != "c":
         wanted = result.x.dtype  # of a complex start or preconditioner
     x = result.x.astype(wanted, copy=False)
@@ -70,6 +78,16 @@ def _iterative(method, A, b, x0, rtol, atol, maxiter, M, callback, callback_type
     if info > 0 and maxiter is not None:
         info = max(1, min(info, maxiter))
     return x, info
+
+
+def _hermitian_but_for_rounding(A):
+    """Whether a matrix that the library found not Hermitian misses it by the last bits alone, as computed products do."""
+    if not (sparse.issparse(A) or isinstance(A, np.ndarray)):
+        return False
+    if sparse.issparse(A):
+        _operands.Sparse(A, parts=2)  # refuses broken indices, which SciPy would follow
+    apart = abs(A - A.conj().T).max()
+    return bool(0 < apart <= A.shape[0] * np.finfo(np.float64).eps * abs(A).max())
 
 
 def cg(A, b, x0=None, *, rtol=1e-05, atol=0.0, maxiter=None, M=None, callback=None):
@@ -108,8 +126,9 @@ def spsolve(A, b, permc_spec=None, use_umfpack=True):
         A = sparse.csc_array(A)
     if A.shape[0] != A.shape[1]:
         raise ValueError(f"matrix must be square (has shape {A.shape})")
-    if b.shape[0] != A.shape[0]:
-        raise ValueError(f"matrix - rhs dimension mismatch ({A.shape} - {b.shape[0]})")
+    b = b if sparse.issparse(b) else np.asarray(b)
+    if b.shape[:1] != A.shape[:1]:
+        raise ValueError(f"matrix - rhs dimension mismatch ({A.shape} - {b.shape})")
     dtype = np.result_type(A.dtype, b.dtype, np.float32)
     vector = b.ndim == 1 or (b.ndim == 2 and b.shape[1] == 1)
     rhs = b.toarray() if sparse.issparse(b) else np.asarray(b)
@@ -170,6 +189,8 @@ def solve_banded(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_fi
     """scipy.linalg.solve_banded: real tridiagonal matrices by their diagonals, all others as sparse ones;
     whether numbers are finite is always looked at"""
     lower, upper = (int(width) for width in l_and_u)
+    if min(lower, upper) < 0:
+        raise ValueError(f"invalid values for the number of lower and upper diagonals: {lower}, {upper}")
     ab, b = np.asarray(ab), np.asarray(b)
     if ab.ndim != 2 or b.ndim not in (1, 2) or ab.shape[1] != b.shape[0]:
         raise ValueError("shapes of ab and b are not compatible.")
@@ -185,7 +206,12 @@ def solve_banded(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_fi
     else:
         n = ab.shape[1]
         A = sparse.dia_array((ab, np.arange(upper, -lower - 1, -1)), shape=(n, n)).tocsr()
-    result = linalg.solve(A, b) if isinstance(A, linalg.Tridiagonal) and b.ndim == 1 else _factored(A, b)
+    try:
+        result = linalg.solve(A, b) if isinstance(A, linalg.Tridiagonal) and b.ndim == 1 else _factored(A, b)
+    except InputError:
+        if np.isfinite(ab).all() and np.isfinite(b).all():
+            raise
+        raise ValueError("array must not contain infs or NaNs") from None
     if not result.report["has_solution"]:
         raise np.linalg.LinAlgError("singular matrix")
     return _said(result).x.astype(wanted, copy=False)
@@ -243,9 +269,14 @@ def mminfo(source):
     return h["rows"], h["cols"], entries, h["format"], h["field"], h["symmetry"]
 
 
+def _beyond_exact(values):
+    """Whether integers that were read as doubles may have lost digits."""
+    return values.size > 0 and max(values.max(), -values.min()) >= 2.0**53
+
+
 def mmread(source, *, spmatrix=True):
-    """scipy.io.mmread: real, integer and pattern files by Vouch's reader, strictly; streams, complex numbers and integers
-    beyond 2**53 by SciPy's"""
+    """scipy.io.mmread: real, integer and pattern files by Vouch's reader; streams, complex numbers, integers beyond 2**53, and
+    symmetric files with entries in the other triangle by SciPy's"""
     path = _path(source)
     header = _header(path) if path else None
     if header is None:
@@ -258,7 +289,7 @@ def mmread(source, *, spmatrix=True):
             if "overflows 64-bit integers" in str(e):
                 raise OverflowError(str(e)) from None
             raise
-        if integers and dense.size and np.abs(dense).max() >= 2.0**53:
+        if integers and _beyond_exact(dense):
             return _scipys.mmread(source, spmatrix=spmatrix)
         return dense.astype(np.int64) if integers else dense
     try:
@@ -266,14 +297,12 @@ def mmread(source, *, spmatrix=True):
     except ParseError as e:
         if "overflows 64-bit integers" in str(e):
             raise OverflowError(str(e)) from None
+        if "diagonal" in str(e):  # entries where the format forbids them, which SciPy takes
+            return _scipys.mmread(source, spmatrix=spmatrix)
         raise
-    if integers and val.size and np.abs(val).max() >= 2.0**53:
+    if integers and _beyond_exact(val):
         return _scipys.mmread(source, spmatrix=spmatrix)
     val = val.astype(np.int64) if integers else val
-    if header["symmetry"] != "general":
-        off = row != col
-        sign = -1 if header["symmetry"] == "skew-symmetric" else 1
-        row, col, val = (np.concatenate(p) for p in ((row, col[off]), (col, row[off]), (val, sign * val[off])))
     make = sparse.coo_matrix if spmatrix else sparse.coo_array
     return make((val, (row, col)), shape=(header["rows"], header["cols"]))
 
