@@ -8,6 +8,8 @@ from .errors import InputError, ShapeError
 
 
 def _kind(value):
+    if type(value) is np.ndarray:
+        return value.dtype.kind
     dtype = getattr(value, "dtype", None)
     kind = getattr(dtype, "kind", None)
     if kind is not None or dtype is not None:
@@ -22,7 +24,10 @@ def _kind(value):
 
 def among(*operands):
     """Whether one of them holds complex numbers."""
-    return any(_kind(value) == "c" for value in operands)
+    for value in operands:
+        if value is not None and _kind(value) == "c":
+            return True
+    return False
 
 
 def parts(values, name):

@@ -66,6 +66,8 @@ def number(value, name, least=-math.inf):
 
 def library_of(value):
     """What makes an array of value's library of one of NumPy, without a copy where the library can."""
+    if type(value) is np.ndarray:
+        return lambda array: array
     module = _module_of(value)
     if module == "torch":
         return sys.modules["torch"].from_numpy
@@ -207,8 +209,9 @@ class Sparse:
             raise InputError(f"{name}: indptr does not fit {rows} rows and {len(indices)} indices")
         if len(indices) != len(matrix.data):
             raise InputError(f"{name}: {len(indices)} indices and {len(matrix.data)} numbers")
-        if rows and (np.diff(indptr) < 0).any():
-            raise InputError(f"{name}: indptr descends in row {int(np.argmax(np.diff(indptr) < 0))}")
+        descends = indptr[1:] < indptr[:-1]
+        if descends.any():
+            raise InputError(f"{name}: indptr descends in row {int(np.argmax(descends))}")
         if indptr[-1] != len(indices):
             raise InputError(f"{name}: indptr ends with {indptr[-1]} for {len(indices)} indices")
         if len(indices) and (indices.min() < 0 or indices.max() >= cols):

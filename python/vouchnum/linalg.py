@@ -332,7 +332,8 @@ class _System:
             self.rows = self.cols = rows
             self._kept = A
             self.core = _core.Solver.matrix_free(rows, _action(A, "A"), options, M, count)
-        self.core.parts = parts  # of a component: two where A is the real form of a complex matrix
+        if parts != 1:  # of a component: two where A is the real form of a complex matrix
+            self.core.parts = parts
 
     def solve(self, b, x0=None, out=None, callback=None, iterates=None):
         if self.batch > 1 or (isinstance(self._kept, Tridiagonal) and self._kept.d.ndim == 2):
