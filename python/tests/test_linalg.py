@@ -611,6 +611,28 @@ def test_corrupt_matrices_never_crash(rng):
     assert refused > 1000
 
 
+@pytest.mark.parametrize("form", ["csc", "bsr", "coo", "lil", "dia"])
+@pytest.mark.parametrize("wrong", [-1, 99, 2**31 - 1, -(2**31)])
+def test_corrupt_matrices_of_other_formats_never_crash(form, wrong):
+    for part in range(2):
+        A = poisson(6).tobsr(blocksize=(2, 2)) if form == "bsr" else poisson(6).asformat(form, copy=True)
+        if form in ("csc", "bsr"):
+            (A.indices, A.indptr)[part][2] = wrong
+        elif form == "coo":
+            (A.row, A.col)[part][2] = wrong
+        elif form == "lil":
+            A.rows[0] = [wrong] * len(A.rows[0])
+        else:
+            A.offsets[1] = wrong  # a diagonal that is not in the matrix is none
+        for call in (lambda: vn.solve(A, np.ones(36), max_iterations=9), lambda: vn.verify(A, np.ones(36), np.ones(36)),
+                     lambda: vn.info(A), lambda: vn.scipy.spsolve(A, np.ones(36))):
+            if form == "dia":
+                call()
+            else:
+                with pytest.raises(ValueError, match="out of range|indptr"):
+                    call()
+
+
 def test_ctrl_c_ends_a_long_solve():
     program = """
 import signal, numpy as np, vouchnum as vn

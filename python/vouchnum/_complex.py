@@ -43,6 +43,8 @@ def joined(array):
 
 
 def _action(A, name):
+    if _operands.is_sparse(A):
+        _operands.Sparse.check(A, name)
     apply = (lambda v: A @ v) if _operands.is_sparse(A) or isinstance(A, np.ndarray) else getattr(A, "matvec", A)
     if not callable(apply):
         raise InputError(f"{name} is a {type(A).__name__}: an operator or a function is wanted")

@@ -183,10 +183,11 @@ class Sparse:
         if len(self.shape) != 2:
             raise ShapeError(f"{name} has {len(self.shape)} dimensions")
         _require_type(matrix.dtype, name, parts)
+        self.check(matrix, name)
         if matrix.format != "csr":
             say("%s is converted from %s to csr", name, matrix.format)
             matrix = sparse.csr_array(matrix) if isinstance(matrix, sparse.sparray) else sparse.csr_matrix(matrix)
-        self._check(matrix, name)
+            self.check(matrix, name)
         if not matrix.has_canonical_format:
             say("%s is copied: its columns are sorted and duplicates are summed", name)
             matrix = matrix.copy()
@@ -199,23 +200,41 @@ class Sparse:
         self.csr = matrix
 
     @staticmethod
-    def _check(matrix, name):
-        # What SciPy looks at itself before it sums duplicates, and more: nothing may read beyond the arrays.
+    def check(matrix, name):
+        """What SciPy looks at itself before it converts, multiplies and sums duplicates, and more: that nothing reaches beyond
+        the arrays."""
         rows, cols = matrix.shape
-        indptr, indices = matrix.indptr, matrix.indices
         if max(rows, cols) > _most_int32:
             raise InputError(f"{name} is {rows} by {cols}: at most {_most_int32} rows and columns are taken")
-        if len(indptr) != rows + 1 or (rows >= 0 and (indptr[0] != 0 or indptr[-1] > len(indices))):
-            raise InputError(f"{name}: indptr does not fit {rows} rows and {len(indices)} indices")
+        if matrix.format == "coo":
+            for places, size, axis in ((matrix.row, rows, "row"), (matrix.col, cols, "column")):
+                if len(places) != len(matrix.data):
+                    raise InputError(f"{name}: {len(places)} {axis}s and {len(matrix.data)} numbers")
+                _require_below(places, size, name, axis)
+            return
+        if matrix.format not in ("csr", "csc", "bsr"):
+            return
+        high, wide = matrix.blocksize if matrix.format == "bsr" else (1, 1)
+        major, minor, axis, other = rows // high, cols // wide, "row", "column"
+        if matrix.format == "csc":
+            major, minor, axis, other = cols, rows, "column", "row"
+        indptr, indices = matrix.indptr, matrix.indices
+        if len(indptr) != major + 1 or indptr[0] != 0 or indptr[-1] > len(indices):
+            raise InputError(f"{name}: indptr does not fit {major} {axis}s and {len(indices)} indices")
         if len(indices) != len(matrix.data):
             raise InputError(f"{name}: {len(indices)} indices and {len(matrix.data)} numbers")
         descends = indptr[1:] < indptr[:-1]
         if descends.any():
-            raise InputError(f"{name}: indptr descends in row {int(np.argmax(descends))}")
+            raise InputError(f"{name}: indptr descends in {axis} {int(np.argmax(descends))}")
         if indptr[-1] != len(indices):
             raise InputError(f"{name}: indptr ends with {indptr[-1]} for {len(indices)} indices")
-        if len(indices) and (indices.min() < 0 or indices.max() >= cols):
-            raise InputError(f"{name}: a column is out of range 0 to {cols - 1}")
+        _require_below(indices, minor, name, other)
+
+
+def _require_below(places, size, name, axis):
+    """Places from 0 to below size; as unsigned numbers negative ones are large."""
+    if len(places) and places.view(places.dtype.str.replace("i", "u")).max() >= size:
+        raise InputError(f"{name}: a {axis} is out of range 0 to {size - 1}")
 
 
 def is_sparse(value):

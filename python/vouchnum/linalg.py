@@ -370,6 +370,8 @@ def _action(A, name):
     if _operands.is_sparse(A) or isinstance(A, np.ndarray):
         if A.dtype.kind not in "fiub":
             raise InputError(f"{name} is of type {A.dtype}, and real numbers are wanted")
+        if _operands.is_sparse(A):
+            _operands.Sparse.check(A, name)
         return lambda v: np.ascontiguousarray(A @ v, dtype=np.float64)
     apply = A.matvec if hasattr(A, "matvec") else A
     if not callable(apply):
@@ -487,6 +489,11 @@ def solve(A, b, *, method="auto", x0=None, rtol=None, atol=0.0, max_iterations=N
     -------
     Result
         Not converging is a status, unless raise_on_failure.
+
+    Notes
+    -----
+    Ctrl-C ends the call between iterations and between pieces of a factorisation or a proof, within some tenths of a second;
+    what LAPACK or another library factorises is waited for, and so is the setup of a matrix with millions of rows.
 
     >>> import numpy as np
     >>> vn.solve(np.array([[4.0, 1.0], [1.0, 3.0]]), [1.0, 2.0]).x.round(4)
