@@ -111,6 +111,15 @@ def test_scipys_functions_refuse_as_scipys_do():
             vs.cg(B, b)
 
 
+def test_minres_takes_a_shift_as_scipys_does():
+    import scipy.sparse.linalg as sla
+
+    for operand in (A, A.tocsc(), D, sla.aslinearoperator(A)):
+        x, info = vs.minres(operand, b, shift=0.7, rtol=1e-10)
+        assert info == 0
+        np.testing.assert_allclose(x, np.linalg.solve(D - 0.7 * np.eye(n), b), rtol=1e-6)
+
+
 def test_missing_files(tmp_path):
     with pytest.raises(FileNotFoundError) as raised:
         vn.read_matrix(tmp_path / "none.mtx")

@@ -95,10 +95,20 @@ def cg(A, b, x0=None, *, rtol=1e-05, atol=0.0, maxiter=None, M=None, callback=No
     return _iterative("cg", A, b, x0, rtol, atol, maxiter, M, callback)
 
 
+def _shifted(A, shift):
+    """A - shift I, as a matrix where A is one."""
+    if sparse.issparse(A):
+        return A - shift * sparse.eye_array(A.shape[0], format="csr")
+    if hasattr(A, "matvec"):
+        return aslinearoperator(A) - shift * aslinearoperator(sparse.eye_array(A.shape[0], dtype=A.dtype))
+    A = np.asarray(A)
+    return A - shift * np.eye(A.shape[0])
+
+
 def minres(A, b, x0=None, *, rtol=1e-05, shift=0.0, maxiter=None, M=None, callback=None, show=False, check=False):
-    """scipy.sparse.linalg.minres, stopped by the true residual"""
+    """scipy.sparse.linalg.minres, stopped by the true residual, of A - shift I where there is one"""
     if shift:
-        raise NotImplementedError("shift: subtract it from the diagonal of A")
+        A = _shifted(A, shift)
     return _iterative("minres", A, b, x0, rtol, 0.0, maxiter, M, callback)
 
 
