@@ -62,6 +62,7 @@ alone = [
     ("book is a list", lambda: vn.price_book([1])),
     ("spot is a masked array", lambda: vn.price_book({**o, "type": "call", "spot": np.ma.masked_array([1.0], [True])})),
     ("a blank text is no number", lambda: vn.interval(["0.1", " "])),
+    ("shapes (2,) and (3,) do not fit", lambda: vn.interval([1.0, 2.0]) + [1.0, 2.0, 3.0]),
     ("lo has shape (2,), hi (3,)", lambda: vn.interval([1.0, 2.0], [1.0, 2.0, 3.0])),
     ("A holds a NaN", lambda: vn.matmul(np.full((2, 2), np.nan), np.ones((2, 2)))),
     ("holds a NUL", lambda: vn.write_matrix("a\0b.mtx", A)),

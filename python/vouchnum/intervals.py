@@ -85,9 +85,7 @@ class IntervalArray:
             if ufunc in _unary:
                 return _made(_core.interval_unary(_unary[ufunc], inputs[0]._pairs()), inputs[0].shape)
             if ufunc in _binary:
-                x, y = np.broadcast_arrays(*(interval(v)._bounds for v in inputs))
-                return _made(_core.interval_binary(_binary[ufunc], *(np.ascontiguousarray(v).reshape(-1, 2)
-                                                                     for v in (x, y))), x.shape[:-1])
+                return _pairwise(_binary[ufunc], *inputs)
             if ufunc is np.negative:
                 return IntervalArray(-inputs[0]._bounds[..., ::-1])
             if ufunc is np.matmul:
@@ -95,31 +93,31 @@ class IntervalArray:
         return NotImplemented
 
     def __add__(self, other):
-        return np.add(self, other)
+        return _pairwise("add", self, other)
 
     def __radd__(self, other):
-        return np.add(other, self)
+        return _pairwise("add", other, self)
 
     def __sub__(self, other):
-        return np.subtract(self, other)
+        return _pairwise("subtract", self, other)
 
     def __rsub__(self, other):
-        return np.subtract(other, self)
+        return _pairwise("subtract", other, self)
 
     def __mul__(self, other):
-        return np.multiply(self, other)
+        return _pairwise("multiply", self, other)
 
     def __rmul__(self, other):
-        return np.multiply(other, self)
+        return _pairwise("multiply", other, self)
 
     def __truediv__(self, other):
-        return np.true_divide(self, other)
+        return _pairwise("divide", self, other)
 
     def __rtruediv__(self, other):
-        return np.true_divide(other, self)
+        return _pairwise("divide", other, self)
 
     def __pow__(self, other):
-        return np.power(self, other)
+        return _pairwise("power", self, other)
 
     def __neg__(self):
         return np.negative(self)
@@ -163,7 +161,12 @@ def _made(pairs, shape):
 
 
 def _pairwise(name, x, y):
-    x, y = np.broadcast_arrays(interval(x)._bounds, interval(y)._bounds)
+    x, y = interval(x)._bounds, interval(y)._bounds
+    if x.shape != y.shape:
+        try:
+            x, y = np.broadcast_arrays(x, y)
+        except ValueError:
+            raise ShapeError(f"shapes {x.shape[:-1]} and {y.shape[:-1]} do not fit") from None
     return _made(_core.interval_binary(name, *(np.ascontiguousarray(v).reshape(-1, 2) for v in (x, y))), x.shape[:-1])
 
 
