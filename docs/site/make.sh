@@ -22,7 +22,7 @@ cp docs/site/conf.py docs/site/index.md "$source"
 } >"$source/decisions.md"
 {
   printf '# vouchnum\n\n```{toctree}\n'
-  printf '%s\n' linalg intervals prices data gallery scipy errors
+  printf '%s\n' linalg intervals prices data calls gallery scipy errors
   printf '```\n'
 } >"$source/python/index.md"
 for module in linalg intervals prices data gallery scipy errors; do
@@ -31,5 +31,16 @@ for module in linalg intervals prices data gallery scipy errors; do
   printf '%s\n%s\n\n.. automodule:: vouchnum.%s\n' "$title" "$(printf '=%.0s' $(seq ${#title}))" "$module" \
     >"$source/python/$module.rst"
 done
+# Of modules that are not named in programs.
+cat >"$source/python/calls.rst" <<'EOF'
+vouchnum: calls
+===============
+
+.. automodule:: vouchnum._threads
+   :members: set_threads, threads
+
+.. automodule:: vouchnum._progress
+   :members: progress
+EOF
 VOUCH_ROOT=$PWD MPLBACKEND=Agg OMP_NUM_THREADS=${OMP_NUM_THREADS:-2} "$python" -m sphinx -q -W --keep-going -b html "$source" "$output/html"
 echo "$output/html/index.html"
