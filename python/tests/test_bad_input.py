@@ -105,6 +105,12 @@ def test_scipys_functions_refuse_as_scipys_do():
     rounded = D.copy()
     rounded[0, 1] *= 1 + 1e-15
     assert vs.cg(rounded, b, rtol=1e-10)[1] == vs.cg(sp.csr_array(rounded), b, rtol=1e-10)[1] == 0
+    for form in ("dia", "lil", "dok", "coo"):
+        assert vs.cg(sp.csr_array(rounded).asformat(form), b)[1] == 0
+    for unlike in (np.array([[True, True], [False, True]]), np.array([[1, 2], [0, 1]])):
+        with pytest.raises(vn.InputError, match="not symmetric"):
+            vs.cg(unlike, np.ones(2))
+    assert vn.factor([[2j, 0.0], [0.0, 1.0]])([2j, 1.0]).tolist() == [1, 1]
     for broken in (-1, 99):
         B = sp.csr_array(rounded)
         B.indices[2] = broken

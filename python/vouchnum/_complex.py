@@ -141,7 +141,7 @@ class Factor(linalg.Factor):
     def __init__(self, A, method, threads):
         super().__init__(real_form(A), method, threads, 2)
         self._made_of = A, method, threads
-        self.shape = A.shape
+        self.shape = _operands.shape_of(A)
 
     def solve(self, b, *, out=None):
         _require_fit(self, b)

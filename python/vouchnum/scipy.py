@@ -82,10 +82,10 @@ def _iterative(method, A, b, x0, rtol, atol, maxiter, M, callback, callback_type
 
 def _hermitian_but_for_rounding(A):
     """Whether a matrix that the library found not Hermitian misses it by the last bits alone, as computed products do."""
-    if not (sparse.issparse(A) or isinstance(A, np.ndarray)):
+    if not (sparse.issparse(A) or isinstance(A, np.ndarray)) or A.shape[0] == 0 or A.dtype.kind not in "fc":
         return False
     if sparse.issparse(A):
-        _operands.Sparse(A, parts=2)  # refuses broken indices, which SciPy would follow
+        A = _operands.Sparse(A, parts=2).csr  # refuses broken indices, which SciPy would follow
     apart = abs(A - A.conj().T).max()
     return bool(0 < apart <= A.shape[0] * np.finfo(np.float64).eps * abs(A).max())
 
