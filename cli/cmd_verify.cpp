@@ -86,6 +86,7 @@ nlohmann::ordered_json as_json(const verify_options& options, const nlohmann::or
   object["matrix"] = matrix;
   object["solution"] = options.solution;
   object["device"] = to_json(dev);
+  object["problem"] = proved.improved.problem;
   object["error_bound"] = to_json(proved.verdict());
   object["given"] = size_json(proved.given);
   object["improved"] = size_json(proved.improved);

@@ -62,9 +62,9 @@ void add_file(const device& cpu, const std::string& path, const linear_system& s
   const auto* const dense = std::get_if<vectors>(&read);
   const std::int64_t rows = dense ? dense->rows : std::get<csr<double>>(read).rows;
   const std::int64_t cols = dense ? dense->cols : std::get<csr<double>>(read).cols;
-  if (rows != system.rows() || cols != system.rows())
-    throw shape_error(
-        fmt::format("{}: {} by {}, but {} has {} rows", path, rows, cols, system.file, system.rows()));
+  if (rows != system.rows() || cols != system.cols())
+    throw shape_error(fmt::format("{}: {} by {}, but {} is {} by {}", path, rows, cols, system.file,
+                                  system.rows(), system.cols()));
   const radius_file file(path);
   if (file.has_decimals()) add_matrix(read_matrix_radii(cpu, path), 1, list);
   if (!dense) {
@@ -82,11 +82,11 @@ void add_file(const device& cpu, const std::string& path, const linear_system& s
 }
 
 // Radii of the same entry added, rounded upwards.
-csr<double> summed(const device& cpu, std::int64_t n, std::vector<radius_at> list) {
+csr<double> summed(const device& cpu, std::int64_t rows, std::int64_t cols, std::vector<radius_at> list) {
   std::stable_sort(list.begin(), list.end(), [](const radius_at& a, const radius_at& b) {
     return a.row != b.row ? a.row < b.row : a.col < b.col;
   });
-  std::vector<std::int64_t> row_ptr(static_cast<std::size_t>(n + 1));
+  std::vector<std::int64_t> row_ptr(static_cast<std::size_t>(rows + 1));
   std::vector<std::int32_t> col;
   std::vector<double> val;
   for (std::size_t k = 0; k < list.size(); ++k) {
@@ -99,7 +99,7 @@ csr<double> summed(const device& cpu, std::int64_t n, std::vector<radius_at> lis
     ++row_ptr[static_cast<std::size_t>(list[k].row) + 1];
   }
   for (std::size_t i = 1; i < row_ptr.size(); ++i) row_ptr[i] += row_ptr[i - 1];
-  return {n, n, array<std::int64_t>::from(cpu, row_ptr), array<std::int32_t>::from(cpu, col),
+  return {rows, cols, array<std::int64_t>::from(cpu, row_ptr), array<std::int32_t>::from(cpu, col),
           array<double>::from(cpu, val)};
 }
 
@@ -140,7 +140,8 @@ data_radii read_radii(const device& cpu, const verification_request& request, co
   }
   if (within.matrix > 0)
     add_matrix(system.dense ? sparsify(cpu, system.entries()) : system.A.to(cpu), within.matrix, list);
-  data_radii radii{summed(cpu, system.rows(), std::move(list)), array<double>::zeros(cpu, system.b.size())};
+  data_radii radii{summed(cpu, system.rows(), system.cols(), std::move(list)),
+                   array<double>::zeros(cpu, system.b.size())};
   if (!request.rhs_file.empty()) add_vector_file(cpu, request.rhs_file, system, radii.rhs);
   if (request.decimal && is_file(system.rhs)) {
     require_decimals(system.rhs);

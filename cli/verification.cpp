@@ -137,13 +137,23 @@ void log_verification(const console& log, const solution_proof& v) {
                        v.refinements, v.refinements == 1 ? "" : "s", v.seconds, v.condition_estimate));
 }
 
+namespace {
+
+const char* exact_solution(const solution_proof& v) {
+  if (v.problem == "least-squares") return "the exact least-squares solution";
+  return v.problem == "least-norm" ? "the exact shortest solution" : "the exact solution";
+}
+
+}  // namespace
+
 std::string sentence(const solution_proof& v) {
   if (!v.verified) return fmt::format("not verified: {}\n", v.reason);
-  std::string text = fmt::format("proved: no component of x is farther than {} from the exact solution\n",
-                                 vouch::detail::rounded_above(v.max_absolute));
+  std::string text = fmt::format("proved: no component of x is farther than {} from {}\n",
+                                 vouch::detail::rounded_above(v.max_absolute), exact_solution(v));
   if (v.digits > 0)
-    text = fmt::format("proved: every component of x is correct to at least {} digit{}\n", v.digits,
-                       v.digits == 1 ? "" : "s");
+    text = fmt::format("proved: every component of x is correct to at least {} digit{}{}\n", v.digits,
+                       v.digits == 1 ? "" : "s",
+                       v.problem == "square" ? "" : std::string(" of ") + exact_solution(v));
   if (!v.reached) text += fmt::format("that is less than was asked: {}\n", v.reason);
   return text;
 }

@@ -420,6 +420,11 @@ def test_matrices_that_are_not_square(rng, method, shape):
     assert vn.solve(A, b, method=method, out=np.empty(shape[1])).x.shape == (shape[1],)
     with pytest.raises(vn.ShapeError):
         vn.solve(A, np.ones(shape[1]), method=method)
+    enclosed = vn.verify(A, b, least)
+    assert enclosed.verified and enclosed.radius.shape == (shape[1],) and enclosed.max_absolute < 1e-12, enclosed.reason
+    with pytest.raises(vn.ShapeError):
+        vn.verify(A, b, b)
+    assert vn.solve(A, b, method=method, verify=12).enclosure.digits >= 12
 
 
 def test_factors_and_certificates_are_pickled_as_matrices(rng):

@@ -544,8 +544,6 @@ def _solve(A, b, parts, *, method, x0, rtol, atol, max_iterations, precond, prec
 
 
 def _prove(system, B, X, x, relative, matrix_radius, rhs_radius, improve):
-    if system.rows != system.cols:
-        raise ShapeError(f"a proof needs a square matrix, this one is {system.rows} by {system.cols}")
     radii = (_operands.number(matrix_radius, "matrix_radius", 0), _operands.number(rhs_radius, "rhs_radius", 0))
     proof = system.core.prove(B, X, relative, *radii, improve)
     order = "C" if system.batch > 1 else "F"  # the systems of a batch lie one behind the other
@@ -646,12 +644,13 @@ def factor(A, *, method="auto", threads=None):
 
 def verify(A, b, x, *, digits=None, relative=None, improve=False, matrix_radius=0.0, rhs_radius=0.0, certificate=None,
            threads=None):
-    """Encloses the exact solution of A x = b around an x of whatever origin, or says that it could not.
+    """Encloses the exact solution of A x = b around an x of whatever origin, or says that it could not. Where A is not
+    square that is the solution of least squares, or the shortest one, and A has to have full rank.
 
     Parameters
     ----------
     A : scipy.sparse matrix or array, ndarray, or Tridiagonal
-    b, x : array_like, (n,) or (n, k)
+    b, x : array_like, (m,) or (m, k) and (n,) or (n, k), for an A of m by n
     digits, relative : int, float, optional
         Asked of every component; where the bound is wider, x is improved (`Enclosure.x`, never the caller's array).
     improve : bool
@@ -728,8 +727,8 @@ class Certificate:
                 raise ShapeError(f"b and x have shapes {np.shape(b)} and {x.shape}")
         else:
             B, _ = _operands.columns(b, "b", system.rows)
-            X, _ = _operands.columns(x, "x", system.rows)
-            if X.shape != B.shape:
+            X, _ = _operands.columns(x, "x", system.cols)
+            if X.shape[1] != B.shape[1]:
                 raise ShapeError(f"b and x have shapes {np.shape(b)} and {x.shape}")
         if not (np.isfinite(X).all() and np.isfinite(B).all()):
             raise InputError("b or x holds a NaN or an infinity")

@@ -126,7 +126,23 @@ TEST_F(tool_sparse_lu, rectangular_systems_are_solved_in_the_sense_of_least_squa
   EXPECT_EQ(testing::numbers(content("x.txt")).size(), 3U);
   EXPECT_EQ(json::parse(run("solve A.mtx --json").out)["problem"], "square");
   EXPECT_EQ(json::parse(run("solve A.mtx --json").out)["residual"]["normal_equations"], nullptr);
-  EXPECT_NE(run("solve R.mtx --verify").err.find("not square"), std::string::npos);
+  const tool_result proved = run("solve R.mtx --rhs r.txt --verify 12 -o y.txt --bounds bounds.txt");
+  EXPECT_EQ(proved.code, 0) << proved.err;
+  EXPECT_NE(proved.out.find("of the exact least-squares solution"), std::string::npos) << proved.out;
+  const std::vector<double> bounds = testing::numbers(content("bounds.txt"));
+  ASSERT_EQ(bounds.size(), 4U);
+  EXPECT_TRUE(bounds[0] <= 2 && 2 <= bounds[1] && bounds[2] <= 3 && 3 <= bounds[3]);
+  write("near.txt", "2.001\n3\n");
+  const json verified = json::parse(run("verify R.mtx near.txt -b r.txt --json").out);
+  EXPECT_EQ(verified["problem"], "least-squares");
+  EXPECT_NEAR(verified["error_bound"]["max_absolute"].get<double>(), 0.001, 1e-9);
+  write("D.mtx", "%%MatrixMarket matrix coordinate real general\n3 2 4\n1 1 1\n2 1 1\n1 2 2\n2 2 2\n");
+  const tool_result deficient = run("verify D.mtx near.txt -b r.txt");
+  EXPECT_EQ(deficient.code, 1) << deficient.err;
+  EXPECT_NE(deficient.out.find("not full column rank"), std::string::npos) << deficient.out;
+  EXPECT_EQ(run("verify R.mtx near.txt -b r.txt --decimal").code, 0);
+  EXPECT_EQ(run("verify R.mtx near.txt -b r.txt --matrix-radius R.mtx").code, 1);
+  EXPECT_EQ(run("verify R.mtx near.txt -b r.txt --rhs-radius 1e-9").code, 0);
   EXPECT_EQ(run("solve R.mtx --rhs x.txt").code, 0);
   EXPECT_EQ(run("solve R.mtx --initial r.txt").code, 2);
 }

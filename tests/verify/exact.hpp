@@ -24,8 +24,9 @@ inline rational_matrix exactly(const csr<double>& A) {
   return M;
 }
 
-/// The solution, or nothing for a singular matrix.
-inline std::optional<std::vector<mpq_class>> exact_solution(rational_matrix M, const std::vector<double>& rhs) {
+/// The solution, or nothing for a singular matrix; rhs holds doubles or rational numbers.
+template <class Number = double>
+std::optional<std::vector<mpq_class>> exact_solution(rational_matrix M, const std::vector<Number>& rhs) {
   const std::size_t n = M.size();
   std::vector<mpq_class> b(rhs.begin(), rhs.end());
   for (std::size_t k = 0; k < n; ++k) {

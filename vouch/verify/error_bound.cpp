@@ -37,6 +37,8 @@ class bounded_solution {
         b_(b),
         x_(x),
         within_(options.within),
+        first_(options.about.first),
+        count_(options.about.size(n_)),
         smoothing_(options.smoothing),
         r_(dev, n_),
         radius_(dev, n_) {}
@@ -53,12 +55,14 @@ class bounded_solution {
       proof_.bound(r_.all(), radius_);
       largest_radius_ = largest(dev_, n_, widen_body{lo, radius_.data()});
     }
-    largest_relative_ = largest(dev_, n_, relative_body{x_.data(), radius_.data(), nullptr});
+    if (count_ < n_) largest_radius_ = largest_of(radius_.data());
+    largest_relative_ =
+        largest(dev_, count_, relative_body{x_.data() + first_, radius_.data() + first_, nullptr});
   }
 
   // Whether the bound is so many times what is known of the error.
   bool is_loose(double times) const {
-    return lo_.size() > 0 && proved() && largest_radius_ > times * largest(dev_, n_, size_body{lo_.data()});
+    return lo_.size() > 0 && proved() && largest_radius_ > times * largest_of(lo_.data());
   }
 
   // Bounds the error of x by an approximation of it and a bound of the rest; keeps what is better.
@@ -97,11 +101,14 @@ class bounded_solution {
   bool proved() const { return std::isfinite(largest_radius_); }
   bool good_enough(double relative) const {
     if (relative > 0) return largest_relative_ <= relative;
-    return largest_radius_ <= acceptable * largest(dev_, n_, size_body{x_.data()});
+    return largest_radius_ <= acceptable * largest_of(x_.data());
   }
   array<double> take_radius() { return std::move(radius_); }
 
  private:
+  // Of the components that count.
+  double largest_of(const double* v) const { return largest(dev_, count_, size_body{v + first_}); }
+
   array<double> copied(const double* from, std::int64_t size) const {
     array<double> result(dev_, size);
     copy_bytes(result.data(), dev_, from, dev_, static_cast<std::size_t>(size) * sizeof(double));
@@ -135,6 +142,7 @@ class bounded_solution {
   view<const double> b_;
   view<double> x_;
   uncertainty within_;
+  std::int64_t first_, count_;  // the components that count
   int smoothing_;
   array<double> lo_;  // empty: zero
   array<interval<double>> r_;
@@ -162,9 +170,11 @@ int refine(bounded_solution& solution, const bound_options& options) {
   return options.most_refinements;
 }
 
-double median(const device& dev, view<const double> x, const array<double>& radius) {
-  array<double> relative(dev, x.size());
-  for_elements(dev, x.size(), relative_body{x.data(), radius.data(), relative.data()});
+double median(const device& dev, view<const double> x, const array<double>& radius,
+              const component_range& about) {
+  array<double> relative(dev, about.size(x.size()));
+  for_elements(dev, relative.size(),
+               relative_body{x.data() + about.first, radius.data() + about.first, relative.data()});
   std::vector<double> values = relative.to_vector();
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -213,6 +223,7 @@ error_bound bound_error_of(const device& dev, const Matrix& A, certificate& proo
   error_bound result;
   result.method = proof.method();
   result.matrix = proof.proved_matrix();
+  result.about = options.about;
   bounded_solution solution(dev, A, proof, b, x, options);
   solution.bound();
   if (proof.corrects_cheaply() || solution.is_loose(options.looseness)) solution.sharpen();
@@ -221,7 +232,7 @@ error_bound bound_error_of(const device& dev, const Matrix& A, certificate& proo
   result.radius = solution.take_radius();
   dev.synchronize();
   result.seconds = clock.seconds();
-  result.median_relative = median(dev, x, result.radius);
+  result.median_relative = median(dev, x, result.radius, options.about);
   result.condition_estimate = norm_of(dev, A) * proof.inverse_norm();
   return result;
 }

@@ -79,7 +79,8 @@ void judge(const numbers& x, const numbers& radius, double relative, error_bound
   const detail::relative_body of{x.data(), radius.data(), nullptr};
   numbers relatives;
   bound.max_absolute = bound.max_relative = bound.median_relative = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
+  const std::size_t first = at(bound.about.first), count = at(bound.about.size(std::ssize(x)));
+  for (std::size_t i = first; i < first + count; ++i) {
     relatives.push_back(of.value(static_cast<std::int64_t>(i)));
     bound.max_absolute = std::max(bound.max_absolute, radius[i]);
     bound.max_relative = std::max(bound.max_relative, relatives.back());

@@ -21,9 +21,10 @@ struct proof_request {
 /// The bounds and their evidence, of the worst column. Only with `verified` do the numbers say anything.
 struct solution_proof {
   bool verified = false;
-  bool reached = false;  // what was asked
-  std::string method;    // "" where none applies
-  std::string reason;    // one line, says why
+  bool reached = false;            // what was asked
+  std::string method;              // "" where none applies
+  std::string reason;              // one line, says why
+  std::string problem = "square";  // what the exact solution is of: or "least-squares", "least-norm"
   double max_absolute = 0, max_relative = 0, median_relative = 0, condition_estimate = 0;
   int digits = 0;
   int refinements = 0;

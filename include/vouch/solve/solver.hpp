@@ -33,8 +33,7 @@ class solver {
   /// Memory  A lives on dev and must outlive the solver, unchanged; so must what options point to. A dense
   ///         matrix by rows is copied unless it is symmetric.
   /// Cost    Two or three passes over A.
-  /// Throws  shape_error  A is not square, and options ask for a proof
-  ///         value_error  A is no matrix in CSR
+  /// Throws  value_error  A is no matrix in CSR
   solver(const device& dev, csr_view<const double> A, const solve_options& options = {});
   /// With 32-bit offsets: those are widened once, into 8 bytes a row besides.
   solver(const device& dev, const csr32_view<const double>& A, const solve_options& options = {});
@@ -100,7 +99,8 @@ class solver {
   solve_result solve_batch(const batch_view<const double>& b, const batch_view<double>& x);
 
   /// Bounds the errors of X as solutions of A X = B, however they were found, and refines X where the bounds are wider
-  /// than asked.
+  /// than asked. Where A is not square it is the one solution of least squares, or the shortest of A X = B, that they
+  /// are of, A has to have full rank, and the work is done on the CPU.
   ///
   /// Shapes, Memory  As for solve().
   /// Throws          value_error  the matrix is given by its action

@@ -1,5 +1,6 @@
 // vouch/verify/error_bound.hpp -- how far an approximate solution is from the exact one, proved.
 #pragma once
+#include <cstdint>
 #include <string>
 
 #include <vouch/core/array.hpp>
@@ -12,13 +13,21 @@
 
 namespace VOUCH_PUBLIC vouch {
 
+/// Components next to one another; count -1: all from the first on.
+struct component_range {
+  std::int64_t first = 0, count = -1;
+
+  std::int64_t size(std::int64_t all) const { return count < 0 ? all - first : count; }
+};
+
 struct bound_options {
   uncertainty within;
   double relative = 0;  // asked: every component correct to this, relative to itself; 0: see bound_error
   int most_refinements = 10;
   int smoothing = 48;  // passes in single precision that bring the bound of an H-matrix near the error; of one
                        // that is not symmetric many more, see smoother.hpp
-  double looseness = 50;  // a bound that many times what those passes found takes a solve to sharpen it
+  double looseness = 50;    // a bound that many times what those passes found takes a solve to sharpen it
+  component_range about{};  // what figures and refinements are concerned with: others serve these alone
 };
 
 /// The bound and its evidence. Only with `verified` do the numbers say anything.
@@ -28,6 +37,7 @@ struct error_bound {
   std::string method;       // "h-matrix", ...
   std::string reason;       // one line, says why
   fingerprint matrix;       // that A
+  component_range about{};  // what the numbers below are of
   array<double> radius;     // on the device
   double max_absolute = 0;  // the largest radius
   double max_relative = 0;  // the largest |x - x*| / |x*|, at most; infinite where x* may be 0

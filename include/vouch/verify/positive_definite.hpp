@@ -48,6 +48,8 @@ class positive_definite final : public certificate {
 
   /// The proved bound of the smallest eigenvalue of B.
   double eigenvalue_bound() const { return lambda_; }
+  /// The exponents of the diagonal of S, for the unknowns of A.
+  std::vector<int> exponents() const;
 
  private:
   positive_definite(const device& dev, const fingerprint& A, const uncertainty& within, csr<double> B,

@@ -3,9 +3,11 @@
 #pragma once
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include <vouch/core/visibility.hpp>
+#include <vouch/interval/interval.hpp>
 #include <vouch/interval/rounding.hpp>
 #include <vouch/sparse/csr.hpp>
 
@@ -35,6 +37,16 @@ bool scale_exactly(csr<double>& A, const std::vector<int>& rows, const std::vect
 VOUCH_SIDE inline double times_power_up(double v, int exponent) {
   const double product = std::ldexp(v, exponent);
   return product < 0x1p-1000 && v > 0 ? add_up(product, 0x1p-1074) : product;
+}
+
+/// An interval with all of 2^exponent r; without bounds where r has none.
+VOUCH_SIDE inline interval<double> times_power(const interval<double>& r, int exponent) {
+  if (!std::isfinite(r.lo()) || !std::isfinite(r.hi())) return interval<double>::entire();
+  constexpr double most = std::numeric_limits<double>::max();
+  const double lo = std::ldexp(r.lo(), exponent), hi = std::ldexp(r.hi(), exponent);
+  const auto is_rounded = [](double product, double v) { return std::fabs(product) < 0x1p-1000 && v != 0; };
+  return interval<double>::unchecked(std::fmin(is_rounded(lo, r.lo()) ? sub_down(lo, 0x1p-1074) : lo, most),
+                                     std::fmax(is_rounded(hi, r.hi()) ? add_up(hi, 0x1p-1074) : hi, -most));
 }
 
 }  // namespace detail

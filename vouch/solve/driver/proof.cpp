@@ -16,6 +16,7 @@
 #include <vouch/solve/proof.hpp>
 #include <vouch/verify/bound_text.hpp>
 #include <vouch/verify/error_bound.hpp>
+#include <vouch/verify/full_rank.hpp>
 #include <vouch/verify/prove.hpp>
 #include <vouch/verify/tridiagonal_bound.hpp>
 
@@ -130,6 +131,7 @@ solution_proof about_given(view<const double> given, view<const double> improved
     add_column(result, column, first == 0);
   }
   result.method = proved.method;
+  result.problem = proved.problem;
   result.rows = proved.rows;
   result.refinements = proved.refinements;
   result.seconds = proved.seconds;
@@ -163,6 +165,12 @@ array<double> placed(const proof_task& task, view<const double> values) {
   return there;
 }
 
+// The radii of the entries of the right-hand side j.
+array<double> rhs_radii(const proof_task& task, std::int64_t j) {
+  const std::int64_t m = task.A.rows();
+  return array<double>::from(task.cpu(), {task.request.radii->rhs.data() + j * m, static_cast<std::size_t>(m)});
+}
+
 // The certificate is for A, which lives on the device.
 template <class Matrix>
 void bound_columns(const proof_task& task, const Matrix& A, certificate& proof, solution_proof& all) {
@@ -176,8 +184,7 @@ void bound_columns(const proof_task& task, const Matrix& A, certificate& proof, 
     error_bound bound =
         bound_error(task.dev, A, proof, b, x, {task.within(), task.request.relative, most_refinements});
     if (task.request.radii != nullptr) {
-      data.rhs = array<double>::from(task.cpu(),
-                                     {task.request.radii->rhs.data() + j * n, static_cast<std::size_t>(n)});
+      data.rhs = rhs_radii(task, j);
       widen_to_data(task.dev, proof, data, x, task.request.relative, bound);
     }
     add_column(all, bound, j == 0);
@@ -207,6 +214,27 @@ void prove_sparse(const proof_task& task, solution_proof& all) {
     bound_columns(task, A, *proof, all);
   else
     all.reason = all.reason.empty() ? reason : all.reason + "; " + reason;
+}
+
+// What is not square, on the CPU.
+void prove_least_squares(const proof_task& task, solution_proof& all) {
+  const std::int64_t m = task.A.rows(), n = task.A.cols();
+  const device& cpu = task.cpu();
+  const csr_view<const double> A = task.A.sparse(cpu);
+  const std::unique_ptr<full_rank> proof = full_rank::prove(cpu, A, task.within(), all.reason);
+  if (proof == nullptr) return;
+  all.radius = array<double>(cpu, n * task.columns);
+  data_radii data;
+  if (task.request.radii != nullptr) data.matrix = task.request.radii->matrix.to(cpu);
+  for (std::int64_t j = 0; j < task.columns; ++j) {
+    if (task.request.radii != nullptr) data.rhs = rhs_radii(task, j);
+    const error_bound bound =
+        bound_error(cpu, A, *proof, {task.b.data() + j * m, m}, {task.x.data() + j * n, n},
+                    {task.within(), task.request.relative, most_refinements},
+                    task.request.radii != nullptr ? &data : nullptr);
+    add_column(all, bound, j == 0);
+    std::copy(bound.radius.begin(), bound.radius.end(), all.radius.begin() + j * n);
+  }
 }
 
 // False, and x as it was, for other matrices, for radii of entries and where nothing is proved.
@@ -247,9 +275,14 @@ solution_proof prove_solution(const proof_request& request, const operand& A, co
   const stopwatch clock;
   const proof_task task{request, A, dev, columns, b, x};
   solution_proof all;
-  all.rows = A.rows();
-  const bool proved = A.form() == matrix_form::dense ? prove_dense(task, all) : prove_tridiagonal(task, all);
-  if (!proved) prove_sparse(task, all);
+  all.rows = A.cols();
+  if (A.rows() != A.cols()) {
+    all.problem = A.rows() > A.cols() ? "least-squares" : "least-norm";
+    prove_least_squares(task, all);
+  } else {
+    const bool proved = A.form() == matrix_form::dense ? prove_dense(task, all) : prove_tridiagonal(task, all);
+    if (!proved) prove_sparse(task, all);
+  }
   all.seconds = clock.seconds();
   return all;
 }

@@ -290,12 +290,6 @@ void require_entries(const operand& A, const char* what) {
     throw value_error(std::string(what) + " needs the entries of the matrix, and it is given by its action");
 }
 
-void require_square(const operand& A, const solve_options& options) {
-  if (A.rows() != A.cols())
-    throw shape_error(options.names.matrix + ": the matrix is " + std::to_string(A.rows()) + " by " +
-                      std::to_string(A.cols()) + ", not square, and errors are proved of square systems");
-}
-
 // Several GPUs begin with the first, or where the operands are.
 solve_options placed(solve_options options, const device& home) {
   if (!options.gpus.empty() && !options.run_on)
@@ -313,7 +307,6 @@ void check_sharing(const operand& A, const solve_options& options) {
 void check_request(const operand& A, const solve_options& options) {
   check_stopping(options.goal);
   check_sharing(A, options);
-  if (options.proof || options.proof_follows) require_square(A, options);
   const bool own = options.own_preconditioner != nullptr;
   const bool named = options.preconditioner && options.preconditioner->name != "none";
   if (own && named) throw value_error("a preconditioner of the caller's and one by name exclude each other");
@@ -715,7 +708,6 @@ solution_proof solver::prove(matrix_view<const double> B, matrix_view<double> X,
   const ieee_environment here;
   const operand& A = state_->A;
   require_entries(A, "a proof");
-  require_square(A, state_->options);
   if (A.form() == matrix_form::tridiagonal) {
     const batch_shape shape = system_after_system(A, B, X);
     return prove_batch({B.data, shape}, {X.data, shape}, request);

@@ -8,8 +8,11 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/string_printf.hpp>
+#include <vouch/dense/blas1.hpp>
 #include <vouch/dense/residual.hpp>
+#include <vouch/solve/loop/least_squares_loop.hpp>
 #include <vouch/solve/stationary/dominance.hpp>
+#include <vouch/sparse/transpose.hpp>
 
 namespace vouch {
 namespace {
@@ -28,6 +31,38 @@ residual_facts residual_of(const operand& A, view<const double> b, view<const do
     return residual<double>(A.cpu(), transpose::no, A.dense(A.cpu()), b, x, nullptr, r);
   return residual<double>(A.cpu(), A.sparse(A.cpu()), b, x, nullptr, r);
 }
+
+// The residual and, where A is not square, its gradient: whether one of them is as small as the goal has it.
+class improved_column {
+ public:
+  explicit improved_column(const operand& A) : A_(A) {
+    if (is_square()) return;
+    transposed_ = transpose<double>(A.cpu(), A.sparse(A.cpu()));
+    norm_of_A_ = nrm2<double>(A.cpu(), transposed_.val);
+  }
+
+  bool judge(view<const double> b, view<const double> x, const stopping_criterion& goal,
+             solve_report& report) const {
+    if (is_square()) {
+      take_residual(residual_of(A_, b, x), goal, report);
+      return report.true_residual <= report.tolerance;
+    }
+    const device& cpu = A_.cpu();
+    array<double> r(cpu, A_.rows());
+    const least_squares_facts facts =
+        judge_least_squares<double>({cpu, A_.sparse(cpu), transposed_, b}, norm_of_A_, x, r);
+    take_residual(facts.residual, goal, report);
+    report.normal_equations = facts.normal_equations;
+    return report.true_residual <= report.tolerance || facts.normal_equations <= *goal.rtol;
+  }
+
+ private:
+  bool is_square() const { return A_.rows() == A_.cols(); }
+
+  const operand& A_;
+  csr<double> transposed_;
+  double norm_of_A_ = 0;
+};
 
 // The bound that was proved is one of the rounded system.
 void bound_unrounded(const operand& A, view<const double> b, view<const double> x, solve_report& report) {
@@ -153,13 +188,14 @@ void judge_improved(const operand& A, std::int64_t columns, view<const double> b
   solve_report& report = result;
   report.error_bound.reset();
   const solve_report before = report;
-  const std::int64_t n = A.rows();
+  const std::int64_t m = A.rows(), n = A.cols();
+  const improved_column improved(A);
   bool within = true;
   for (std::int64_t j = 0; j < columns; ++j) {
     solve_report column = before;
-    take_residual(residual_of(A, {b.data() + j * n, n}, {x.data() + j * n, n}), goal, column);
+    const bool small = improved.judge({b.data() + j * m, m}, {x.data() + j * n, n}, goal, column);
     scale_estimate(before.true_residual, column);
-    within = within && column.true_residual <= column.tolerance;
+    within = within && small;
     if (j > 0 && column.relative_true() <= report.relative_true()) continue;
     report = std::move(column);
     result.column = j;
@@ -168,7 +204,12 @@ void judge_improved(const operand& A, std::int64_t columns, view<const double> b
   const bool missed = report.status == solve_status::stagnated || report.status == solve_status::max_iterations;
   if (within && (missed || report.status == solve_status::converged)) {
     report.status = solve_status::converged;
-    report.reason = residual_text(report) + ", of x as its proof has improved it";
+    const bool least_squares = report.normal_equations && report.true_residual > report.tolerance;
+    report.reason =
+        (least_squares ? string_printf("the gradient of the true residual, %.3g, is relatively %.2g",
+                                       report.true_residual, *report.normal_equations)
+                       : residual_text(report)) +
+        ", of x as its proof has improved it";
   } else if (!within && report.status == solve_status::converged) {
     report.status = solve_status::stagnated;
     report.reason = "the solution as its proof has improved it misses the tolerance, as rounding has it";

@@ -16,6 +16,24 @@
 #include <vouch/sparse/residual.hpp>
 
 namespace vouch {
+
+template <real T>
+least_squares_facts judge_least_squares(const least_squares_problem<T>& problem, double norm_of_A,
+                                        view<const T> x, view<T> r) {
+  constexpr int most = sizeof(T) == 4 ? 120 : 1000;  // the factor and its inverse are numbers of type T
+  const device& dev = problem.dev;
+  const array<T> none = array<T>::zeros(dev, problem.A.cols);
+  array<T> gradient(dev, problem.A.cols);
+  least_squares_facts facts{residual<T>(dev, problem.A, problem.b, x, nullptr, r), 0, 1};
+  // A multiple of the residual, so that no square of a large or small number comes in.
+  const double size = facts.residual.norm2;
+  if (size > 0) facts.up = std::ldexp(1.0, std::clamp(-std::ilogb(size), -most, most));
+  scale(dev, r.data(), static_cast<T>(facts.up), problem.A.rows);
+  const double norm = residual<T>(dev, problem.transposed, none, r, nullptr, gradient).norm2;
+  facts.normal_equations = norm == 0 ? 0 : norm / norm_of_A / static_cast<double>(nrm2<T>(dev, r));
+  return facts;
+}
+
 namespace {
 
 // Runs the engine from the x that is there until the recomputed residual or its gradient is small, or two runs have
@@ -26,8 +44,8 @@ class least_squares_loop {
   least_squares_loop(const least_squares_problem<T>& problem, inner_solver<T>& engine, view<T> x,
                      const stopping_criterion& goal, solve_report& report)
       : dev_(problem.dev),
+        problem_(problem),
         A_(problem.A),
-        transposed_(problem.transposed),
         b_(problem.b),
         x_(x),
         goal_(goal),
@@ -38,9 +56,7 @@ class least_squares_loop {
         norm_of_A_(nrm2<T>(dev_, {A_.val, A_.nonzeros})),
         r_(dev_, A_.rows),
         d_(dev_, A_.cols),
-        gradient_(dev_, A_.cols),
-        low_(array<T>::zeros(dev_, A_.cols)),
-        none_(array<T>::zeros(dev_, A_.cols)) {}
+        low_(array<T>::zeros(dev_, A_.cols)) {}
 
   void run() {
     const stopwatch clock;
@@ -70,7 +86,8 @@ class least_squares_loop {
 
  private:
   void judge(bool first) {
-    const residual_facts facts = residual<T>(dev_, A_, b_, x_, nullptr, r_);
+    const least_squares_facts found = judge_least_squares<T>(problem_, norm_of_A_, x_, r_);
+    const residual_facts& facts = found.residual;
     if (first) {
       if (!std::isfinite(facts.rhs_norm2)) throw value_error("the right-hand side holds a NaN or an infinity");
       if (!std::isfinite(facts.x_norm_inf)) throw value_error("the start vector holds a NaN or an infinity");
@@ -81,12 +98,8 @@ class least_squares_loop {
     }
     report_.true_residual = facts.norm2_at_most<T>();
     report_.backward_error = facts.backward_error();
-    // A multiple of the residual, so that no square of a large or small number comes in.
-    up_ = facts.norm2 > 0 ? std::ldexp(1.0, std::clamp(-std::ilogb(facts.norm2), -most, most)) : 1.0;
-    scale(dev_, r_.data(), static_cast<T>(up_), A_.rows);
-    const double gradient = residual<T>(dev_, transposed_, none_, r_, nullptr, gradient_).norm2;
-    report_.normal_equations =
-        gradient == 0 ? 0 : gradient / norm_of_A_ / static_cast<double>(nrm2<T>(dev_, r_));
+    up_ = found.up;
+    report_.normal_equations = found.normal_equations;
   }
 
   bool ended() {
@@ -143,11 +156,9 @@ class least_squares_loop {
     return outcome;
   }
 
-  static constexpr int most = sizeof(T) == 4 ? 120 : 1000;  // the factor and its inverse are numbers of type T
-
   device dev_;
+  const least_squares_problem<T>& problem_;
   csr_view<const T> A_;
-  csr_view<const T> transposed_;
   view<const T> b_;
   view<T> x_;
   const stopping_criterion& goal_;
@@ -156,7 +167,7 @@ class least_squares_loop {
   iteration_log log_;
   inner_solver<T>& engine_;
   double norm_of_A_;
-  array<T> r_, d_, gradient_, low_, none_;
+  array<T> r_, d_, low_;
   double up_ = 1;
 };
 
@@ -170,6 +181,8 @@ void least_squares_solve(const least_squares_problem<T>& problem, inner_solver<T
   least_squares_loop<T>(problem, engine, x, goal, report).run();
 }
 
+template least_squares_facts judge_least_squares(const least_squares_problem<double>&, double,
+                                                 view<const double>, view<double>);
 template void least_squares_solve(const least_squares_problem<float>&, inner_solver<float>&, view<float>,
                                   const stopping_criterion&, solve_report&);
 template void least_squares_solve(const least_squares_problem<double>&, inner_solver<double>&, view<double>,

@@ -137,6 +137,13 @@ double positive_definite::prove_eigenvalue(double shift, const uncertainty& with
   return sub_down(shift, lost);
 }
 
+std::vector<int> positive_definite::exponents() const {
+  std::vector<int> all(scale_.size());
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[static_cast<std::size_t>(order_[static_cast<std::int64_t>(i)])] = scale_[i];
+  return all;
+}
+
 // The squares of S s are summed after a division by a power of two near the largest of them.
 void positive_definite::bound(view<const interval<double>> r, view<double> radius) {
   const ieee_environment here;
