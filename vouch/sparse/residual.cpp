@@ -8,6 +8,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/require.hpp>
+#include <vouch/core/simd.hpp>
 #include <vouch/interval/rounding.hpp>
 #include <vouch/sparse/residual.hpp>
 #include <vouch/sparse/residual_row.hpp>
@@ -21,8 +22,8 @@ using detail::residual_norms;
 
 // Forms the rows of one chunk, and the norms over them and over the chunk's piece of x.
 template <real T>
-residual_norms chunk_norms(csr_view<const T> A, const T* b, const T* x_hi, const T* x_lo, T* r,
-                           std::int64_t chunk) {
+VOUCH_SIMD_INLINE residual_norms norms_of_chunk(const csr_view<const T>& A, const T* b, const T* x_hi,
+                                                const T* x_lo, T* r, std::int64_t chunk) {
   residual_norms norms;
   const std::int64_t first = chunk * residual_chunk;
   for (std::int64_t i = first; i < std::min(first + residual_chunk, A.rows); ++i) {
@@ -39,6 +40,16 @@ residual_norms chunk_norms(csr_view<const T> A, const T* b, const T* x_hi, const
     norms.add_x(x_lo != nullptr ? x_hi[j] + x_lo[j] : x_hi[j]);
   return norms;
 }
+
+// Instruction sets differ in whether they have a fused multiply-add, of which every product takes one.
+#define VOUCH_CHUNK_NORMS(T)                                                                          \
+  VOUCH_SIMD_CLONES residual_norms chunk_norms(const csr_view<const T>& A, const T* b, const T* x_hi, \
+                                               const T* x_lo, T* r, std::int64_t chunk) {             \
+    return norms_of_chunk<T>(A, b, x_hi, x_lo, r, chunk);                                             \
+  }
+VOUCH_CHUNK_NORMS(float)
+VOUCH_CHUNK_NORMS(double)
+#undef VOUCH_CHUNK_NORMS
 
 template <real T>
 residual_norms residual_cpu(const device& dev, csr_view<const T> A, const T* b, const T* x_hi, const T* x_lo,

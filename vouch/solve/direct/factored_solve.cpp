@@ -9,6 +9,7 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/string_printf.hpp>
+#include <vouch/dense/blas1.hpp>
 #include <vouch/solve/loop/inner_solver.hpp>
 
 namespace vouch {
@@ -51,25 +52,46 @@ class factored_engine final : public block_inner_solver<T> {
   array<T> side_by_side_;
 };
 
-// The error is one more solve away, unless the factors are those of another matrix, as where A is singular to
-// working precision: then a second solve brings what is left of it no nearer to zero. r is room for a vector.
 template <real T>
-void estimate_error(const checked_problem<T>& problem, factorisation<T>& A, const T* x, T* r,
-                    solve_report& report) {
-  const residual_facts facts = problem.residual_of(x, nullptr, r);
-  const double condition = facts.matrix_norm_inf * A.inverse_norm();
+double largest(const device& dev, const array<T>& v) {
+  if (v.size() == 0) return 0;
+  T value{};
+  copy_bytes(&value, device::cpu(1), v.data() + iamax<T>(dev, v), dev, sizeof value);
+  return std::fabs(static_cast<double>(value));
+}
+
+// The error is one more solve away, unless the factors are those of another matrix, as where A is singular to
+// working precision: then that solve makes of the rounding in the residual an error near the size of x, and where it is
+// not far below that, a second solve shows that what is left of it comes no nearer to zero. known is the residual of x,
+// and then room for another.
+//
+// Where ||A^-1|| itself is too dear, what the solves have made of b and of the residual is less than it.
+template <real T>
+void estimate_error(const checked_problem<T>& problem, factorisation<T>& A, const T* x,
+                    known_residual<T>& known, solve_report& report) {
+  const residual_facts& facts = known.facts;
+  T* const r = known.r.data();
+  array<T> e(problem.dev, problem.rows);
+  copy_bytes(e.data(), problem.dev, r, problem.dev, static_cast<std::size_t>(problem.rows) * sizeof(T));
+  if (facts.norm_inf > 0) A.solve(e.data());
+  double inverse = A.inverse_norm();
+  if (std::isnan(inverse) && facts.rhs_norm_inf > 0) {
+    inverse = facts.x_norm_inf / facts.rhs_norm_inf;
+    if (facts.norm_inf > 0) inverse = std::max(inverse, largest(problem.dev, e) / facts.norm_inf);
+  }
+  const double condition = facts.matrix_norm_inf * inverse;
   if (std::isfinite(condition)) report.condition_estimate = condition;
   const double size = detail::norm2<T>(problem.dev, x, problem.rows);
   if (!detail::rounds_as_normal<T>(size, report.rhs_norm)) return;
-  array<T> e(problem.dev, problem.rows);
-  copy_bytes(e.data(), problem.dev, r, problem.dev, static_cast<std::size_t>(problem.rows) * sizeof(T));
-  A.solve(e.data());
-  problem.residual_of(x, e.data(), r);
-  A.solve(r);
-  const double error = detail::norm2<T>(problem.dev, e.data(), problem.rows),
-               left = detail::norm2<T>(problem.dev, r, problem.rows);
-  constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
-  if (left <= std::max(0.5 * error, unit_roundoff * size) && std::isfinite(error / size))
+  const double error = detail::norm2<T>(problem.dev, e.data(), problem.rows);
+  const auto halves = [&] {
+    problem.residual_of(x, e.data(), r);
+    A.solve(r);
+    constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
+    return detail::norm2<T>(problem.dev, r, problem.rows) <= std::max(0.5 * error, unit_roundoff * size);
+  };
+  constexpr double far_below = 0x1p-10;
+  if (std::isfinite(error / size) && (error <= far_below * size || halves()))
     report.error_estimate = error / size;
   else
     report.warnings.push_back(string_printf(
@@ -120,25 +142,27 @@ void factored_solve(std::span<checked_column<T>> columns, const std::string& met
   if (columns.empty()) return;
   const device dev = columns.front().problem.dev;
   const std::int64_t n = columns.front().problem.rows;
-  array<T> r(dev, n);
+  known_residual<T> of_all{{}, array<T>(dev, n)};
   std::vector<residual_facts> starts;
   for (checked_column<T>& c : columns) {
     c.report.method = method;
     c.report.precision = sizeof(T) == 4 ? "single" : "double";
     c.report.preconditioner = "none";
     c.problem.advice = "take more precision";
-    starts.push_back(c.problem.residual_of(c.x.data(), nullptr, r.data()));
+    starts.push_back(c.problem.residual_of(c.x.data(), nullptr, of_all.r.data()));
     if (!std::isfinite(starts.back().norm2))
       throw value_error(
           "the matrix, the right-hand side or the start holds a NaN or an infinity, or A x overflows");
   }
+  // One column needs no other room than its own residual.
+  if (columns.size() == 1) columns.front().known = known_residual<T>{starts.front(), std::move(of_all.r)};
   const auto factors = factorise();
   const double seconds = setup.seconds();
   const bool failed = factors->failed() > 0;
   factored_engine<T> engine(dev, n, *factors);
   if (!failed) residual_checked_solve(columns, engine, goal);
   for (std::size_t j = 0; j < columns.size(); ++j) {
-    auto& [problem, x, report] = columns[j];
+    auto& [problem, x, report, own] = columns[j];
     if (failed && starts[j].rhs_norm2 > 0)
       end_failed(*factors, starts[j], report);
     else if (failed)
@@ -150,7 +174,10 @@ void factored_solve(std::span<checked_column<T>> columns, const std::string& met
     report.signs = factors->signs();
     report.rank = factors->rank();
     name_singular(n, report);
-    if (!failed && has_solution(report.status)) estimate_error(problem, *factors, x.data(), r.data(), report);
+    if (failed || !has_solution(report.status)) continue;
+    known_residual<T>& known = own ? *own : of_all;
+    if (!own) known.facts = problem.residual_of(x.data(), nullptr, known.r.data());
+    estimate_error(problem, *factors, x.data(), known, report);
   }
   columns.front().report.setup_seconds = seconds;
 }
@@ -159,7 +186,7 @@ template <real T>
 solve_report factored_solve(checked_problem<T> problem, const std::string& method, const stopwatch& setup,
                             const std::function<std::unique_ptr<factorisation<T>>()>& factorise, view<T> x,
                             const stopping_criterion& goal) {
-  checked_column<T> column{std::move(problem), x, {}};
+  checked_column<T> column{std::move(problem), x, {}, {}};
   factored_solve<T>(std::span(&column, 1), method, setup, factorise, goal);
   return std::move(column.report);
 }

@@ -30,7 +30,7 @@ class factorisation {
   virtual void solve_columns(T* x, std::int64_t rows, std::int64_t columns) {
     for (std::int64_t j = 0; j < columns; ++j) solve(x + j * rows);
   }
-  /// About ||A^-1||_inf.
+  /// About ||A^-1||_inf; NaN where that would take long beside the factorisation.
   virtual double inverse_norm() = 0;
   /// For the report: "2 threads, OpenBLAS".
   virtual std::string name() const = 0;

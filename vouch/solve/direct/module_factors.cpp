@@ -21,6 +21,7 @@
 #include <vouch/sparse/inverse_norm.hpp>
 #include <vouch/sparse/residual.hpp>
 #include <vouch/sparse/transpose.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
@@ -178,10 +179,11 @@ class module_factors::factors final : public factorisation<double> {
   bool needs_definite() const override { return all_.needs_definite(); }
   void solve(double* x) override { all_.apply(x, false, 1); }
   void solve_columns(double* x, std::int64_t, std::int64_t columns) override { all_.apply(x, false, columns); }
-  // Made once; of large factors never, as it takes some ten solves.
+  // Made once. It takes some ten solves, which read every entry twice.
   double inverse_norm() override {
-    constexpr double most_entries = 0x1p22;
-    if (all_.found_.entries > most_entries) return std::numeric_limits<double>::quiet_NaN();
+    constexpr double operations_an_entry = 4000;  // from which on that is a twentieth of the factorisation
+    if (all_.found_.flops < operations_an_entry * all_.found_.entries)
+      return std::numeric_limits<double>::quiet_NaN();
     if (!all_.inverse_norm_)
       all_.inverse_norm_ = estimate_inverse_norm<double>(
           all_.rows_, [&](double* x) { all_.apply(x, false, 1); }, [&](double* x) { all_.apply(x, true, 1); });
@@ -300,6 +302,7 @@ std::vector<solve_report> module_factors::solve(const device& dev, const char* m
                                                 const stopping_criterion& goal) {
   const ieee_environment here;
   const stopwatch setup;
+  const valid_csr valid(method, dev, A);
   const std::int64_t n = A.rows;
   check_direct_request(n * columns, b.size(), x.size(), goal);
   std::vector<checked_column<double>> all;
@@ -338,6 +341,7 @@ std::vector<solve_report> module_factors::solve_least_squares(const device& dev,
                                                               std::int64_t columns, view<const double> b,
                                                               view<double> x, const stopping_criterion& goal) {
   const ieee_environment here;
+  const valid_csr valid("sparse-qr", dev, A);
   const csr<double> transposed = transpose<double>(dev, A);
   least_squares_engine engine(*this);
   const bool wide = A.cols > A.rows;

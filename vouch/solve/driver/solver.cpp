@@ -802,6 +802,7 @@ solve_result solve(const device& dev, const tridiagonal_view<const double>& A,
 
 solve_result solve(const device& dev, csr_view<const double> A, view<const double> b, view<double> x,
                    const solve_options& options) {
+  const valid_csr valid("solver", dev, A);
   return solver(dev, A, options).solve(b, x);
 }
 

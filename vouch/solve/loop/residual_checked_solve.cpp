@@ -42,20 +42,20 @@ template <real T>
 class residual_checked_loop {
  public:
   residual_checked_loop(const checked_problem<T>& problem, view<T> x, const stopping_criterion& goal,
-                        solve_report& report, std::int64_t column)
+                        solve_report& report, std::int64_t column, std::optional<known_residual<T>> known = {})
       : problem_(problem),
         x_(x.data()),
         n_(problem.rows),
         goal_(goal),
         report_(report),
         log_(goal.on_iteration, report.history, column),
-        r_(problem.dev, n_),
+        r_(known ? std::move(known->r) : array<T>(problem.dev, n_)),
         d_(problem.dev, n_),
         low_(array<T>::zeros(problem.dev, n_)) {
     checkpoint* const kept = checkpoint_scope::here();
     resumed_ = kept != nullptr && kept->waits();
     if (resumed_) keep_solution(kept->source());
-    const residual_facts start = problem_.residual_of(x_, nullptr, r_.data());
+    const residual_facts start = known ? known->facts : problem_.residual_of(x_, nullptr, r_.data());
     check_finite(start);
     take_tolerance(start);
     judge(start);
@@ -72,6 +72,9 @@ class residual_checked_loop {
 
   // Whether the report is complete.
   bool done() const { return done_; }
+
+  // The residual of the x that is there, once the loop is done.
+  known_residual<T> take_residual() { return {now_, std::move(r_)}; }
 
   // What an engine is to do next. It works on r times a power of two that brings its norm near 1, so that no
   // square over- or underflows whatever the units of b are.
@@ -179,6 +182,7 @@ class residual_checked_loop {
 
   // What the numbers of the current x say, whatever the status.
   void judge(const residual_facts& facts) {
+    now_ = facts;
     report_.true_residual = facts.norm2_at_most<T>();
     report_.backward_error = facts.backward_error();
     constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
@@ -406,6 +410,7 @@ class residual_checked_loop {
   iteration_log log_;
   array<T> r_, d_, low_;
   std::vector<double> shown_;
+  residual_facts now_;   // of the last residual of x
   double initial_ = 0;   // norm of the first residual
   double last_ = 0;      // of the last true one
   double least_ = 0;     // of the smallest true one
@@ -488,10 +493,9 @@ namespace {
 void require_saving(bool saves, const std::string& method, const std::string& engine, const device& dev) {
   if (saves || checkpoint_scope::here() == nullptr) return;
   throw value_error("no checkpoint can be written of " + method + " (" + engine + "): its loop offers none",
-                    dev.is_cuda()
-                        ? "on the CPU (--device cpu) most methods have one; on a GPU fcg, minres, "
-                          "gmres, bicgstab and idr"
-                        : "Krylov methods and sparse sweeps in double or single precision have one");
+                    dev.is_cuda() ? "on the CPU (--device cpu) most methods have one; on a GPU fcg, minres, "
+                                    "gmres, bicgstab and idr"
+                                  : "Krylov methods and sparse sweeps in double or single precision have one");
 }
 
 }  // namespace
@@ -525,14 +529,19 @@ void residual_checked_solve(std::span<checked_column<T>> columns, block_inner_so
     checked_column<T>* column;
     residual_checked_loop<T> loop;
   };
+  const auto done = [](open_column& o) {
+    if (!o.loop.done()) return false;
+    if (o.column->known) o.column->known = o.loop.take_residual();
+    return true;
+  };
   std::vector<std::unique_ptr<open_column>> open;
   for (std::size_t next = 0;;) {
     for (; static_cast<std::int64_t>(open.size()) < block_inner_solver<T>::most && next < columns.size();
          ++next) {
       checked_column<T>& c = columns[next];
-      std::unique_ptr<open_column> opened(
-          new open_column{&c, {c.problem, c.x, goal, c.report, static_cast<std::int64_t>(next)}});
-      if (!opened->loop.done()) open.push_back(std::move(opened));
+      std::unique_ptr<open_column> opened(new open_column{
+          &c, {c.problem, c.x, goal, c.report, static_cast<std::int64_t>(next), std::move(c.known)}});
+      if (!done(*opened)) open.push_back(std::move(opened));
     }
     if (open.empty()) return;
     std::vector<inner_task<T>> tasks;
@@ -546,7 +555,7 @@ void residual_checked_solve(std::span<checked_column<T>> columns, block_inner_so
       if (report.engine.empty()) report.engine = tasks[k].engine;
       open[k]->loop.take(tasks[k].outcome, share);
     }
-    std::erase_if(open, [](const auto& o) { return o->loop.done(); });
+    std::erase_if(open, [&](const auto& o) { return done(*o); });
   }
 }
 

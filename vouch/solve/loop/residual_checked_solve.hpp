@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 
+#include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/inner_solver.hpp>
@@ -64,12 +66,20 @@ template <real T>
 void residual_checked_solve(const checked_problem<T>& problem, inner_solver<T>& engine, view<T> x,
                             const stopping_criterion& goal, solve_report& report);
 
+/// b - A x of some x, and what was found of it.
+template <real T>
+struct known_residual {
+  residual_facts facts;
+  array<T> r;
+};
+
 /// One of several systems with the same matrix.
 template <real T>
 struct checked_column {
   checked_problem<T> problem;
   view<T> x;
   solve_report report;
+  std::optional<known_residual<T>> known{};  // of the start, where that was looked at; then of the x returned
 };
 
 /// The same for every column, as many of them in the engine at a time as it takes: whichever are done make room
