@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <memory>
 #include <span>
 
 #include <nlohmann/json.hpp>
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/io/npy.hpp>
-#include <vouch/io/tridiagonal_systems.hpp>
-#include <vouch/solve/solver.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/text/number.hpp>
 
+#include "batch_source.hpp"
 #include "command.hpp"
 #include "solve_output.hpp"
 #include "verification.hpp"
@@ -20,11 +20,12 @@
 namespace vouch::cli {
 namespace {
 
-void write_answers(atomic_file& file, const tridiagonal_systems& batch, view<const double> x) {
+void write_answers(atomic_file& file, const batch_source& batch, view<const double> x) {
   const batch_shape shape = batch.shape();
   if (file.path().ends_with(".npy")) {
     const std::int64_t line[] = {x.size()}, table[] = {shape.systems, shape.n};
-    write_npy(file, x, batch.table ? std::span<const std::int64_t>(table) : std::span<const std::int64_t>(line),
+    write_npy(file, x,
+              batch.table() ? std::span<const std::int64_t>(table) : std::span<const std::int64_t>(line),
               false);
     file.finish();
     return;
@@ -49,22 +50,15 @@ struct batch_run {
   spent_seconds seconds;
 };
 
-void solve_all(const solve_request& request, const device& cpu, const tridiagonal_systems& batch, solver& A,
-               batch_run& run) {
-  run.x = array<double>(cpu, static_cast<std::int64_t>(batch.b.size()));
-  for (std::int64_t k = 0; k < request.common.repeat; ++k) {
-    run.result = A.solve_batch(batch.rhs(), {run.x.data(), batch.shape()});
+void solve_all(const solve_request& request, const device& cpu, batch_source& batch, batch_run& run) {
+  run.x = array<double>(cpu, batch.shape().extent());
+  for (std::int64_t k = 1; k <= request.common.repeat; ++k) {
+    run.result = batch.solve(run.x, k == request.common.repeat);
     run.repeats.push_back(run.result.times.solve);
     run.seconds.add(run.result.times);
   }
-  run.seconds.setup += A.setup_seconds();
-}
-
-void prove_all(const solve_request& request, const tridiagonal_systems& batch, solver& A, batch_run& run) {
-  if (!request.verification.asked()) return;
-  A.prove_batch(batch.rhs(), {run.x.data(), batch.shape()},
-                {request.verification.relative(), request.verification.within, nullptr}, run.result);
-  withhold_overflow(request.verification, run.x, *run.result.proof);
+  run.seconds.setup += batch.setup_seconds();
+  if (run.result.proof) withhold_overflow(request.verification, run.x, *run.result.proof);
 }
 
 nlohmann::ordered_json verdict_json(const solve_result& result) {
@@ -93,6 +87,11 @@ std::string summary(const solve_request& request, const solve_result& result, bo
   return text;
 }
 
+bool has_use(const batch_source& batch, const solve_result& result) {
+  const bool others = result.batch->missed < static_cast<std::int64_t>(result.batch->systems.size());
+  return has_solution(result.status) || (batch.keeps_others() && others);
+}
+
 }  // namespace
 
 int solve_batch(solve_request request, const console& log) {
@@ -105,30 +104,27 @@ int solve_batch(solve_request request, const console& log) {
   if (wanted.cuda) run.seconds.cuda_start = opening.seconds();
   request.options.names.rhs = request.matrix;
   const stopwatch reading;
-  const tridiagonal_systems batch = read_tridiagonal_systems(request.matrix);
-  run.seconds.read = reading.seconds();
-  log.line(fmt::format("batch      {}: {} tridiagonal systems, {} rows in all", request.matrix, batch.systems,
-                       batch.b.size()));
-  solver A(cpu, batch.matrices(), request.options);
-  solve_all(request, cpu, batch, A, run);
-  log.line(fmt::format("method     {}: {}", run.result.method, run.result.engine));
-  for (const std::string& warning : run.result.warnings) log.warning(warning);
-  prove_all(request, batch, A, run);
+  const std::unique_ptr<batch_source> batch = open_batch(request, cpu);
+  run.seconds.read = reading.seconds() - batch->setup_seconds();
+  const std::int64_t rows = batch->shape().extent();
+  log.line(fmt::format("batch      {}: {}, {} rows in all", request.matrix, batch->title(), rows));
+  solve_all(request, cpu, *batch, run);
   solve_result& result = run.result;
+  log.line(fmt::format("method     {}: {}", result.method, result.engine));
+  for (const std::string& warning : result.warnings) log.warning(warning);
   if (result.proof) log_verification(log, *result.proof);
-  const bool written = !request.common.output.empty() && has_solution(result.status);
+  const bool written = !request.common.output.empty() && has_use(*batch, result);
   const stopwatch writing;
   atomic_files files;
-  if (written) write_answers(files.open(request.common.output), batch, run.x);
+  if (written) write_answers(files.open(request.common.output), *batch, run.x);
   if (result.proof) write_bounds(files, request.verification, run.x, *result.proof);
   files.commit();
   run.seconds.write = writing.seconds();
   run.seconds.total = clock.seconds();
   if (request.common.json) {
-    result.method_reason.clear();  // there is one way
-    const auto rows = static_cast<std::int64_t>(batch.b.size());
+    result.method_reason.clear();  // of several systems
     const nlohmann::ordered_json matrix =
-        matrix_json(request.matrix, rows, rows, batch.nonzeros(), A.facts().symmetric);
+        matrix_json(request.matrix, rows, rows, batch->nonzeros(), batch->symmetric());
     print_json(solve_json(request, matrix, verdict_json(result), result, run.repeats, run.seconds));
   } else {
     fmt::print("{}", summary(request, result, written));

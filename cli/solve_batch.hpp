@@ -1,4 +1,4 @@
-// cli/solve_batch.hpp -- vouch solve --batch: a file with tridiagonal systems.
+// cli/solve_batch.hpp -- vouch solve --batch: a file with several systems.
 #pragma once
 #include "console.hpp"
 #include "solve_request.hpp"

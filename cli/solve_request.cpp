@@ -120,10 +120,6 @@ const std::vector<std::string_view>& method_names() {
   return all;
 }
 
-bool solves_tridiagonal(const std::string& name) {
-  return find_method(name)->takes.has(matrix_form::tridiagonal);
-}
-
 // The names of the table, for help.
 std::string method_list() {
   std::string any, tridiagonal;
@@ -163,7 +159,7 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
   line.section("System");
   line.text("--rhs", "B", request.rhs, "ones, row-sums (A*ones) or a file: .mtx, .npy, text [ones]");
   line.flag("--batch", request.batch,
-            "A has tridiagonal systems: lines of dl d du b, or .npz with these arrays");
+            "A has systems: lines of dl d du b, .npz of these or of CSR (indptr, ...)");
   line.text("--initial", "X", request.initial, "the start: zeros, ones or a file [zeros]");
   line.text("-o,--output", "FILE", request.common.output, "write x to FILE: .txt, .mtx or .npy");
 
@@ -275,6 +271,10 @@ void solve_request::settle_tolerance() {
         options.precision == working_precision::single ? default_rtol<float> : default_rtol<double>;
 }
 
+bool solves_tridiagonal(const std::string& name) {
+  return find_method(name)->takes.has(matrix_form::tridiagonal);
+}
+
 bool parse_solve_request(std::span<const char* const> arguments, solve_request& request) {
   command_line line("solve", "solve A x = b and say how good x is");
   typed_options typed;
@@ -290,8 +290,6 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
                       "batches are solved without iterations");
   if (request.batch && request.common.output.ends_with(".mtx"))
     throw usage_error("option --batch: x is written as .npy or text, not as .mtx");
-  if (request.batch && asked.method != "auto" && !solves_tridiagonal(asked.method))
-    throw usage_error(fmt::format("option --batch: {} does not solve tridiagonal batches", asked.method));
   if (request.batch && !asked.gpus.empty())
     throw usage_error(fmt::format("option --batch: one device, not {}", request.common.device));
   check_word("--rhs", request.rhs, rhs_words);

@@ -20,7 +20,7 @@ struct solve_request {
   std::string matrix;
   std::string rhs = "ones";       // ones, row-sums or a file
   std::string initial = "zeros";  // zeros, ones or a file
-  bool batch = false;             // the file holds a batch of tridiagonal systems
+  bool batch = false;             // the file holds a batch of systems
   std::string precondition;       // "": the method's own
   std::string coordinates;        // a file, or ""
   std::string near_nullspace;     // likewise
@@ -39,6 +39,9 @@ struct solve_request {
   /// It is as given or as a checkpoint has it, else the precision's own.
   void settle_tolerance();
 };
+
+/// Whether a method of the table is one for tridiagonal systems.
+bool solves_tridiagonal(const std::string& name);
 
 /// Reads and checks the command line, with everything in it that can be judged before the matrix is read.
 ///

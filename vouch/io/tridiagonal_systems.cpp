@@ -5,6 +5,7 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/io/named_arrays.hpp>
 #include <vouch/io/npz.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/text/lines.hpp>
@@ -56,46 +57,36 @@ tridiagonal_systems read_text(const std::string& path, input_file&& file) {
   return batch;
 }
 
-std::string shape_text(const npy_array& array) {
-  std::string text;
-  for (const std::int64_t length : array.shape) text += (text.empty() ? "" : " x ") + std::to_string(length);
-  return text;
-}
+using detail::shape_text;
 
 class batch_arrays {
   static constexpr std::string_view names[] = {"dl", "d", "du", "b", "offsets"};
 
  public:
-  explicit batch_arrays(const std::string& path) : path_(path), arrays_(read_npz(path, names)) {}
+  explicit batch_arrays(const std::string& path)
+      : path_(path),
+        arrays_(path, names,
+                "a batch has the arrays dl, d, du and b, as by numpy.savez(FILE, dl=dl, d=d, du=du, b=b)") {}
 
-  const npy_array* find(std::string_view name) const {
-    const auto named = [&](const npz_array& a) { return a.name == name; };
-    const auto found = std::find_if(arrays_.begin(), arrays_.end(), named);
-    return found == arrays_.end() ? nullptr : &found->array;
-  }
-  const npy_array& need(std::string_view name) const {
-    if (const npy_array* array = find(name)) return *array;
-    throw parse_error(
-        path_, 0, 0, "there is no array " + std::string(name) + " in it",
-        "a batch has the arrays dl, d, du and b, as by numpy.savez(FILE, dl=dl, d=d, du=du, b=b)");
-  }
   tridiagonal_systems batch() const {
-    const npy_array &d = need("d"), &b = need("b");
+    const npy_array &d = arrays_.need("d"), &b = arrays_.need("b");
     for (const char* name : {"dl", "du"})
-      if (need(name).shape != d.shape)
-        throw parse_error(path_, 0, 0,
-                          std::string(name) + " is " + shape_text(need(name)) + ", d is " + shape_text(d),
-                          "the three diagonals have one shape; dl[0] and du[n-1] are there and not used");
+      if (arrays_.need(name).shape != d.shape)
+        throw parse_error(
+            path_, 0, 0,
+            std::string(name) + " is " + shape_text(arrays_.need(name)) + ", d is " + shape_text(d),
+            "the three diagonals have one shape; dl[0] and du[n-1] are there and not used");
     const bool shared = d.shape.size() == 1 && b.shape.size() == 2;
     if (shared ? d.shape[0] != b.shape[1] : d.shape != b.shape)
       throw parse_error(path_, 0, 0, "b is " + shape_text(b) + ", d is " + shape_text(d),
                         "a row of b has a right-hand side; d has the same shape, or that of one row");
     const bool table = b.shape.size() == 2;
-    tridiagonal_systems all{need("dl").values, d.values, need("du").values, b.values, 0, shared, table, {}};
+    tridiagonal_systems all{
+        arrays_.need("dl").values, d.values, arrays_.need("du").values, b.values, 0, shared, table, {}};
     const std::int64_t n = b.shape.back();
     all.systems = table ? b.shape[0] : n > 0 ? 1 : 0;
     if (n == 0) all.systems = 0;
-    if (find("offsets") != nullptr) take_offsets(*find("offsets"), b, all);
+    if (arrays_.find("offsets") != nullptr) take_offsets(*arrays_.find("offsets"), b, all);
     return all;
   }
 
@@ -114,7 +105,7 @@ class batch_arrays {
   }
 
   const std::string& path_;
-  std::vector<npz_array> arrays_;
+  detail::named_arrays arrays_;
 };
 
 }  // namespace

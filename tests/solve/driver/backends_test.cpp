@@ -13,6 +13,7 @@
 #include <vouch/generate/problems.hpp>
 #include <vouch/generate/solution.hpp>
 #include <vouch/solve/direct/sparse_backends.hpp>
+#include <vouch/solve/pattern_batch.hpp>
 #include <vouch/solve/solver.hpp>
 
 #include "../systems.hpp"
@@ -151,6 +152,41 @@ TEST_P(backends, take_new_values_on_an_old_order) {
   S.renew(A);
   EXPECT_EQ(S.solve(view<const double>(b.data(), 120), view<double>(x.data(), 120)).status,
             solve_status::converged);
+}
+
+// One analysis, many values; the singular one among them is missed alone.
+TEST_P(backends, solve_batches_of_one_pattern) {
+  constexpr std::int64_t n = 60, systems = 5, singular = 2;
+  const csr<double> A = random_matrix(n, needs_definite(), 7), other = random_matrix(n, needs_definite(), 8);
+  std::vector<double> values, b = testing::random_vector(systems * n, 4), x(b.size());
+  std::vector<csr<double>> each;
+  for (std::int64_t s = 0; s < systems; ++s) {
+    each.push_back(A.to(cpu));
+    for (std::int64_t k = 0; k < A.nonzeros(); ++k)
+      each.back().val[k] =
+          s == singular ? 0 : A.val[k] + 0.2 * static_cast<double>(s) * (other.val[k] - A.val[k]);
+    values.insert(values.end(), each.back().val.begin(), each.back().val.end());
+  }
+  const pattern_batch batch{systems, n,        A.nonzeros(), A.row_ptr.data(), A.col.data(), values.data(),
+                            false,   b.data(), false};
+  const view<double> all(x.data(), systems * n);
+  const solve_result result = solve(cpu, batch, all, options());
+  EXPECT_EQ(result.status, solve_status::breakdown);
+  EXPECT_EQ(result.batch->first_missed, std::vector<std::int64_t>{singular});
+  for (std::int64_t s = 0; s < systems; ++s) {
+    const std::vector<double> rhs(b.begin() + s * n, b.begin() + (s + 1) * n);
+    EXPECT_EQ(result.batch->systems[static_cast<std::size_t>(s)].converged, s != singular);
+    if (s == singular) {
+      EXPECT_TRUE(std::isnan(x[static_cast<std::size_t>(s * n)]));
+      continue;
+    }
+    const Eigen::VectorXd wanted = exact(each[static_cast<std::size_t>(s)], array<double>::from(cpu, rhs));
+    for (std::int64_t i = 0; i < n; ++i)
+      EXPECT_NEAR(x[static_cast<std::size_t>(s * n + i)], wanted[i], 1e-9 * (1 + wanted.cwiseAbs().maxCoeff()));
+  }
+  EXPECT_THROW(solve(cpu, batch, {x.data(), n}, options()), shape_error);
+  std::fill(values.begin(), values.end(), std::nan(""));
+  EXPECT_THROW(solve(cpu, batch, all, options()), value_error);
 }
 
 TEST_P(backends, solve_several_columns_at_once) {
