@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -81,6 +82,33 @@ TYPED_TEST(residual_typed, is_accurate_where_everything_cancels) {
       }
     }
   }
+}
+
+// Rows that are worked on several at a time have the bits of rows that are alone in their matrix.
+TYPED_TEST(residual_typed, has_the_bits_of_rows_alone) {
+  using T = TypeParam;
+  const device cpu = device::cpu(1);
+  testing::row_lists<T> A;
+  A.cols = 50;
+  for (std::int32_t i = 0; i < 60; ++i) {
+    auto& row = A.rows.emplace_back();
+    const std::int32_t entries = i < 21 ? 7 : i < 40 ? i % 3 : 12;
+    for (std::int32_t k = 0; k < entries; ++k)
+      row[(i + 4 * k) % 50] = testing::random_vector<T>(static_cast<std::uint64_t>(50 * i + k), 1)[0];
+  }
+  const auto b = testing::random_vector<T>(81, 60);
+  const auto x = testing::random_vector<T>(82, 50);
+  const auto all = run<T>(cpu, A, b, x, {});
+  double most = 0;
+  for (std::size_t i = 0; i < 60; ++i) {
+    testing::row_lists<T> one;
+    one.cols = 50;
+    one.rows = {A.rows[i]};
+    const auto alone = run<T>(cpu, one, {b[i]}, x, {});
+    EXPECT_EQ(all.r[i], alone.r[0]) << i;
+    most = std::max(most, alone.facts.matrix_norm_inf);
+  }
+  EXPECT_EQ(all.facts.matrix_norm_inf, most);
 }
 
 double relative(double value, quad exact) {

@@ -11,8 +11,11 @@
 // the loader's early call.
 #if defined(__x86_64__) && !defined(VOUCH_SANITIZED)
 #define VOUCH_SIMD_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+// The same for functions that fuse products and sums by name.
+#define VOUCH_FMA_CLONES __attribute__((target_clones("avx512f", "fma", "default")))
 #else
 #define VOUCH_SIMD_CLONES
+#define VOUCH_FMA_CLONES
 #endif
 
 // For the bodies called from such functions: they must take their instruction set.

@@ -20,22 +20,82 @@ namespace {
 using detail::residual_chunk;
 using detail::residual_norms;
 
+constexpr std::int64_t batch = 8;
+
+// As many rows as a batch has, from `first` on, each with so many entries: what row_residual makes of them, to the bit.
+struct row_batch {
+  double high[batch], magnitude[batch], product[batch];
+};
+VOUCH_FMA_CLONES void take_batch(const csr_view<const double>& A, const double* b, const double* x,
+                                 std::int64_t first, std::int64_t entries, row_batch& rows) {
+  double high[batch], low[batch] = {}, magnitude[batch] = {}, product[batch] = {};
+  for (std::int64_t l = 0; l < batch; ++l) high[l] = b[first + l];
+  const std::int64_t begin = A.row_ptr[first];
+  for (std::int64_t k = 0; k < entries; ++k) {
+    double value[batch], other[batch];
+    for (std::int64_t l = 0; l < batch; ++l) {
+      const std::int64_t at = begin + l * entries + k;
+      value[l] = A.val[at];
+      other[l] = x[A.col[at]];
+    }
+    for (std::int64_t l = 0; l < batch; ++l) {
+      const double_double<double> sum =
+          add_product(double_double<double>{high[l], low[l]}, -value[l], other[l]);
+      high[l] = sum.hi;
+      low[l] = sum.lo;
+      magnitude[l] += std::fabs(value[l]);
+      product[l] += std::fabs(value[l] * other[l]);
+    }
+  }
+  std::copy_n(high, batch, rows.high);
+  std::copy_n(magnitude, batch, rows.magnitude);
+  std::copy_n(product, batch, rows.product);
+}
+
+// Whether the rows of a batch have as many entries each.
+template <real T>
+bool is_even(csr_view<const T> A, std::int64_t first) {
+  const std::int64_t entries = A.row_ptr[first + 1] - A.row_ptr[first];
+  bool even = true;
+  for (std::int64_t l = 1; l < batch; ++l) even &= A.row_ptr[first + l + 1] - A.row_ptr[first + l] == entries;
+  return even;
+}
+
 // Forms the rows of one chunk, and the norms over them and over the chunk's piece of x.
 template <real T>
 VOUCH_SIMD_INLINE residual_norms norms_of_chunk(const csr_view<const T>& A, const T* b, const T* x_hi,
                                                 const T* x_lo, T* r, std::int64_t chunk) {
   residual_norms norms;
   const std::int64_t first = chunk * residual_chunk;
-  for (std::int64_t i = first; i < std::min(first + residual_chunk, A.rows); ++i) {
-    const T b_i = b[i];
-    detail::row_residual<T> row(b_i);
-    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) {
-      const std::int32_t j = A.col[k];
-      row.subtract(A.val[k], x_hi[j], x_lo != nullptr ? x_lo[j] : T{});
+  const std::int64_t last = std::min(first + residual_chunk, A.rows);
+  std::int64_t i = first;
+  const auto plain_rows = [&](std::int64_t end) {
+    for (; i < end; ++i) {
+      const T b_i = b[i];
+      detail::row_residual<T> row(b_i);
+      for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) {
+        const std::int32_t j = A.col[k];
+        row.subtract(A.val[k], x_hi[j], x_lo != nullptr ? x_lo[j] : T{});
+      }
+      r[i] = row.rounded();
+      norms.add_row(r[i], b_i, row.magnitude, row.product);
     }
-    r[i] = row.rounded();
-    norms.add_row(r[i], b_i, row.magnitude, row.product);
-  }
+  };
+  if constexpr (sizeof(T) == sizeof(double))
+    while (x_lo == nullptr && i + batch <= last) {
+      if (!is_even(A, i)) {
+        plain_rows(i + batch);
+        continue;
+      }
+      row_batch rows;
+      take_batch(A, b, x_hi, i, A.row_ptr[i + 1] - A.row_ptr[i], rows);
+      for (std::int64_t l = 0; l < batch; ++l, ++i) {
+        const T b_i = b[i];  // r may be b
+        r[i] = rows.high[l];
+        norms.add_row(r[i], b_i, rows.magnitude[l], rows.product[l]);
+      }
+    }
+  plain_rows(last);
   for (std::int64_t j = first; j < std::min(first + residual_chunk, A.cols); ++j)
     norms.add_x(x_lo != nullptr ? x_hi[j] + x_lo[j] : x_hi[j]);
   return norms;
