@@ -10,9 +10,11 @@
 namespace vouch::detail {
 namespace {
 
+// The diagonal of this offset, which shape has, from one that is not beyond it: offsets of a row's entries ascend.
 template <class T>
-int diagonal_of(const dia_layout<T>& shape, std::int64_t offset) {
-  return static_cast<int>(std::lower_bound(shape.offset, shape.offset + shape.count, offset) - shape.offset);
+int diagonal_from(int d, const dia_layout<T>& shape, std::int64_t offset) {
+  while (shape.offset[d] < offset) ++d;
+  return d;
 }
 
 }  // namespace
@@ -27,12 +29,14 @@ std::vector<std::int64_t> occupied_diagonals(const device& dev, csr_view<const T
 #pragma omp parallel for firstprivate(ieee) num_threads(threads) schedule(static, 1)
   for (int t = 0; t < threads; ++t) {
     std::vector<std::int64_t>& mine = found[static_cast<std::size_t>(t)];
-    for (std::int64_t i = A.rows * t / threads; i < A.rows * (t + 1) / threads; ++i)
+    for (std::int64_t i = A.rows * t / threads; i < A.rows * (t + 1) / threads; ++i) {
+      auto place = mine.begin();  // offsets of a row ascend, too
       for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1] && mine.size() < limit; ++k) {
         const std::int64_t offset = A.col[k] - i;
-        const auto place = std::lower_bound(mine.begin(), mine.end(), offset);
-        if (place == mine.end() || *place != offset) mine.insert(place, offset);
+        while (place != mine.end() && *place < offset) ++place;
+        if (place == mine.end() || *place != offset) place = mine.insert(place, offset);
       }
+    }
   }
   std::vector<std::int64_t> all;
   for (const auto& mine : found) {
@@ -50,9 +54,14 @@ void fill_diagonals(const device& dev, csr_view<const T> A, const dia_layout<T>&
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return fill_diagonals_cuda(dev, A, shape, lowest, val);
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.nonzeros)) schedule(static)
-  for (std::int64_t i = 0; i < A.rows; ++i)
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    int d = 0;
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
-      if (A.col[k] - i >= lowest) val[shape.start[diagonal_of(shape, A.col[k] - i)] + i] = A.val[k];
+      if (A.col[k] - i >= lowest) {
+        d = diagonal_from(d, shape, A.col[k] - i);
+        val[shape.start[d] + i] = A.val[k];
+      }
+  }
 }
 
 template <real T>
@@ -64,12 +73,17 @@ bool mirrors_upper_half(const device& dev, csr_view<const T> A, const dia_layout
   bool equal = true;
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.nonzeros)) schedule(static) \
     reduction(+ : below_minus_above) reduction(&& : equal)
-  for (std::int64_t i = 0; i < A.rows; ++i)
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    int d = 0;
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) {
       const std::int64_t offset = A.col[k] - i;
-      if (offset < 0 && A.val[k] != val[shape.start[diagonal_of(shape, offset)] + i]) equal = false;
+      if (offset < 0) {
+        d = diagonal_from(d, shape, offset);
+        if (A.val[k] != val[shape.start[d] + i]) equal = false;
+      }
       if (offset != 0 && A.val[k] != T{}) below_minus_above += offset < 0 ? 1 : -1;
     }
+  }
   return equal && below_minus_above == 0;
 }
 
