@@ -31,6 +31,7 @@ struct amg_case {
   const char* problem;
   problem_options options;
   bars must{};
+  amg_type type = amg_type::smoothed_aggregation;
 };
 
 problem_options sized(std::int64_t n) {
@@ -54,14 +55,30 @@ std::vector<amg_case> cases(bool quick) {
   };
   // Two products an iteration.
   constexpr bars of_convection{13, 25e-3, 25e-3, 0.5, 0.6};
+  constexpr auto structured = amg_type::structured;
   if (quick)
     return {{"Poisson 7 points, 40^3", "poisson-3d", sized(40), {11}},
+            {"Poisson 7 points, 40^3, structured", "poisson-3d", sized(40), {10}, structured},
+            {"anisotropic 1e-3, 32^3, structured", "anisotropic-3d", with(sized(32), weak), {13}, structured},
             {"diffusion, jumps of 1e6, 32^3", "diffusion-3d", with(sized(32), jump), {24}},
             {"eddy, Peclet 10, 32^3", "convection-diffusion-3d", with(sized(32), eddy(10)), {13}}};
   return {
       {"Poisson 7 points, 64^3", "poisson-3d", sized(64), {12}},
       {"Poisson 7 points, 128^3", "poisson-3d", sized(128), {13}},
       {"Poisson 7 points, 256^3", "poisson-3d", sized(256), {14, 60e-3, 34e-3, 1.3, 1.0}},
+      {"Poisson 7 points, 64^3, structured", "poisson-3d", sized(64), {10}, structured},
+      {"Poisson 7 points, 256^3, structured",
+       "poisson-3d",
+       sized(256),
+       {10, 8e-3, 18e-3, 0.15, 0.6},
+       structured},
+      {"Poisson 27 points, 256^3, structured", "poisson-3d-27", sized(256), {10, 0, 0, 3, 1.6}, structured},
+      {"Poisson 5 points, 2000^2, structured", "poisson-2d", sized(2000), {10}, structured},
+      {"anisotropic 1e-3, 200^3, structured",
+       "anisotropic-3d",
+       with(sized(200), weak),
+       {13, 0, 0, 1, 1},
+       structured},
       {"Poisson 7 points, 256^3, rows permuted",
        "poisson-3d",
        with(sized(256), shuffled),
@@ -111,6 +128,7 @@ class amg_run {
       const csr<double> A = generate_problem(cpu, one.problem, one.options);
       for (const bench_device& d : devices_) {
         if (options_.stop()) break;
+        if (one.type == amg_type::structured && d.dev.is_cuda()) continue;  // they are for CPUs
         measure(one, A, d);
       }
     }
@@ -131,6 +149,8 @@ class amg_run {
     double setup = 1e9, solve = 1e9;
     solve_report report;
     amg_hierarchy made;
+    amg_options how;
+    how.type = one.type;
     const std::int64_t times = options_.repeat > 0 ? options_.repeat : 3;
     for (std::int64_t k = 0; k < times && !options_.stop(); ++k) {
       std::unique_ptr<amg<double>> M;
@@ -189,7 +209,7 @@ class amg_run {
   const suite_options& options_;
   std::vector<bench_device> devices_;
   suite_results results_;
-  text_table table_{"Smoothed aggregation, to 1e-8",
+  text_table table_{"Smoothed aggregation, and structured hierarchies on grids, to 1e-8",
                     {{"system", true},
                      {"device", true},
                      {"levels"},

@@ -61,6 +61,14 @@ void predict(const solve_report& trial, multigrid_facts& m) {
   m.reason = fmt::format("at the rate of iterations {} to {} on hashed numbers", half + 1, trial_iterations);
 }
 
+// " (64 x 64 x 64)"
+std::string grid_text(const amg_level& l) {
+  if (l.grid[0] == 0) return "";
+  std::string text = fmt::format(" ({} x {}", l.grid[0], l.grid[1]);
+  if (l.grid[2] > 1) text += fmt::format(" x {}", l.grid[2]);
+  return text + ")";
+}
+
 }  // namespace
 
 multigrid_facts examine_multigrid(const device& cpu, const std::string& file, csr_view<const double> A,
@@ -92,17 +100,20 @@ multigrid_facts examine_multigrid(const device& cpu, const std::string& file, cs
 std::string multigrid_text(const multigrid_facts& m) {
   const amg_hierarchy& h = m.hierarchy;
   std::string text = fmt::format(
-      "  {:<16}{} level{}, operator complexity {:.2f}, grid complexity {:.2f}, {}, set up in {}\n", "multigrid",
-      h.levels.size(), h.levels.size() == 1 ? "" : "s", h.operator_complexity(), h.grid_complexity(),
+      "  {:<16}{}, {} level{}, operator complexity {:.2f}, grid complexity {:.2f}, {}, set up in {}\n",
+      "multigrid", h.type == amg_type::structured ? "structured" : "smoothed aggregation", h.levels.size(),
+      h.levels.size() == 1 ? "" : "s", h.operator_complexity(), h.grid_complexity(),
       report::bytes_text(static_cast<double>(h.bytes)), report::seconds_text(h.setup_seconds));
+  if (!h.why_not_structured.empty())
+    text += fmt::format("  {:<16}no: {}\n", "  structured", h.why_not_structured);
   for (std::size_t k = 0; k < h.levels.size(); ++k) {
     const amg_level& l = h.levels[k];
     const bool last = k + 1 == h.levels.size();
-    text +=
-        fmt::format("  {:<16}{} rows, {} nonzeros{}\n", fmt::format("  level {}", k + 1), l.rows, l.nonzeros,
-                    !last               ? std::isinf(l.filter) ? ", prolongator not smoothed" : ""
-                    : h.coarsest_solved ? ", solved"
-                                        : ", smoothed: it does not coarsen");
+    text += fmt::format("  {:<16}{} rows{}, {} nonzeros{}\n", fmt::format("  level {}", k + 1), l.rows,
+                        grid_text(l), l.nonzeros,
+                        !last               ? std::isinf(l.filter) ? ", prolongator not smoothed" : ""
+                        : h.coarsest_solved ? ", solved"
+                                            : ", smoothed: it does not coarsen");
   }
   text += m.iterations ? fmt::format("  {:<16}about {} of conjugate gradients to {:g}, {}\n", "iterations",
                                      *m.iterations, goal, m.reason)
@@ -114,18 +125,23 @@ nlohmann::ordered_json multigrid_json(const multigrid_facts& m) {
   const amg_hierarchy& h = m.hierarchy;
   nlohmann::ordered_json levels = nlohmann::ordered_json::array();
   for (std::size_t k = 0; k < h.levels.size(); ++k) {
-    nlohmann::ordered_json level{{"rows", h.levels[k].rows}, {"nonzeros", h.levels[k].nonzeros}};
+    nlohmann::ordered_json level{
+        {"rows", h.levels[k].rows}, {"nonzeros", h.levels[k].nonzeros}, {"grid", nullptr}};
+    if (h.levels[k].grid[0] > 0) level["grid"] = h.levels[k].grid;
     level["prolongator_smoothed"] = nullptr;  // there is no next level
     if (k + 1 < h.levels.size()) level["prolongator_smoothed"] = !std::isinf(h.levels[k].filter);
     levels.push_back(level);
   }
-  nlohmann::ordered_json object{{"levels", levels},
+  nlohmann::ordered_json object{{"type", name(h.type)},
+                                {"why_not_structured", nullptr},
+                                {"levels", levels},
                                 {"coarsest_solved", h.coarsest_solved},
                                 {"operator_complexity", h.operator_complexity()},
                                 {"grid_complexity", h.grid_complexity()},
                                 {"memory_bytes", h.bytes},
                                 {"cycle_bytes", h.cycle_bytes},
                                 {"setup_s", h.setup_seconds}};
+  if (!h.why_not_structured.empty()) object["why_not_structured"] = h.why_not_structured;
   object["predicted_iterations"] = nullptr;
   if (m.iterations) object["predicted_iterations"] = *m.iterations;
   object["reduction"] = nullptr;

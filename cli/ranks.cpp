@@ -58,6 +58,7 @@ void check_request(const solve_request& request) {
     throw usage_error(fmt::format("option --precond: ranks take none, jacobi or chebyshev, not {}",
                                   asked.preconditioner->name));
   refuse_option("--batch", request.batch);
+  refuse_option("--amg-type", request.amg_type != "auto");
   refuse_option("--coordinates", !request.coordinates.empty());
   refuse_option("--near-nullspace", !request.near_nullspace.empty());
   refuse_option("--backend", asked.backend != "auto");

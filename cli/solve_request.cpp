@@ -10,6 +10,7 @@
 #include <vouch/solve/direct/sparse_backends.hpp>
 #include <vouch/solve/loop/residual_checked_solve.hpp>
 #include <vouch/solve/methods.hpp>
+#include <vouch/solve/precond/amg.hpp>
 #include <vouch/solve/precond/make.hpp>
 #include <vouch/sparse/csr.hpp>
 
@@ -22,6 +23,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> sweeps{"forward", "backward", "symmetric"};
 constexpr std::array<std::string_view, 2> orderings{"natural", "multicolor"};
+constexpr std::array<std::string_view, 3> amg_types{"auto", "sa", "structured"};
 constexpr std::array<std::string_view, 1> engines{"ranks"};
 constexpr std::array<std::string_view, 2> rhs_words{"ones", "row-sums"};
 constexpr std::array<std::string_view, 2> initial_words{"zeros", "ones"};
@@ -54,7 +56,9 @@ preconditioner_choice parse_precondition(const std::string& spec) {
                         array<double>::from(cpu, std::array<double, 1>{1.0})};
   try {
     const preconditioner_choice choice = parse_preconditioner(spec);
-    make_preconditioner<double>(cpu, one, choice);
+    preconditioner_choice of_any_matrix = choice;
+    of_any_matrix.type = amg_type::automatic;
+    make_preconditioner<double>(cpu, one, of_any_matrix);
     return choice;
   } catch (const value_error& e) {
     throw usage_error(fmt::format("option --precond: {}", e.what()), e.hint());
@@ -175,6 +179,8 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
   line.text("--precond", "NAME", request.precondition,
             "[none, or what auto takes] " + list(precondition_names()));
   line.suggest(plain_precondition_names());
+  line.choice("--amg-type", "NAME", request.amg_type, amg_types,
+              "of amg: structured, for grids on CPUs; sa, smoothed aggregation [auto]");
   line.text("--coordinates", "FILE", request.coordinates,
             "of amg for elasticity: a node a line, 2 or 3 numbers; rigid body modes");
   line.text("--near-nullspace", "FILE", request.near_nullspace,
@@ -200,7 +206,7 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
             "save the iteration to FILE from time to time, and when it is interrupted");
   line.text("--checkpoint-every", "TIME", typed.every, "as in 30s, 5min, 2h or seconds [5min]");
   line.text("--resume", "FILE", request.resume_file,
-            "go on from a checkpoint of this A and B, with its options, to the same bits");
+            "go on from a checkpoint of this A and B, its options, to the same bits");
 
   add_verification_options(line, request.verification);
 
@@ -211,10 +217,13 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
   add_report_options(line, request.common);
 }
 
-// What the coarse levels of multigrid are made for; asks for multigrid.
-void check_near_nullspace(solve_request& request) {
-  if (request.coordinates.empty() && request.near_nullspace.empty()) return;
-  const char* const option = request.coordinates.empty() ? "--near-nullspace" : "--coordinates";
+// What the coarse levels of multigrid are made for, and who makes them; asks for multigrid.
+void check_multigrid(solve_request& request) {
+  const bool by_type = request.amg_type != amg_types.front();
+  if (request.coordinates.empty() && request.near_nullspace.empty() && !by_type) return;
+  const char* const option = !request.coordinates.empty()      ? "--coordinates"
+                             : !request.near_nullspace.empty() ? "--near-nullspace"
+                                                               : "--amg-type";
   if (!request.coordinates.empty() && !request.near_nullspace.empty())
     throw usage_error("options --coordinates and --near-nullspace exclude each other");
   if (request.precondition.empty()) request.precondition = "amg";
@@ -224,7 +233,7 @@ void check_near_nullspace(solve_request& request) {
 }
 
 void take_options(const typed_options& typed, solve_request& request) {
-  check_near_nullspace(request);
+  check_multigrid(request);
   solve_options& options = request.options;
   for (const working_precision p : {working_precision::single, working_precision::mixed})
     if (request.common.precision == name(p)) options.precision = p;
@@ -245,6 +254,7 @@ void take_options(const typed_options& typed, solve_request& request) {
     throw usage_error("options --max-iterations and --fixed-iterations exclude each other");
   options.goal.max_iterations = typed.max_iterations.value_or(0);
   if (!request.precondition.empty()) options.preconditioner = parse_precondition(request.precondition);
+  if (request.amg_type != amg_types.front()) options.preconditioner->type = parse_amg_type(request.amg_type);
   if (!typed.every.empty()) {
     if (request.checkpoint_file.empty())
       throw usage_error("option --checkpoint-every: there is no --checkpoint", "it names the file");

@@ -22,9 +22,10 @@ struct solve_request {
   std::string initial = "zeros";  // zeros, ones or a file
   bool batch = false;             // the file holds a batch of systems
   std::string precondition;       // "": the method's own
-  std::string coordinates;        // a file, or ""
-  std::string near_nullspace;     // likewise
-  std::string engine;             // "": this process
+  std::string amg_type = "auto";
+  std::string coordinates;     // a file, or ""
+  std::string near_nullspace;  // likewise
+  std::string engine;          // "": this process
   verification_request verification;
   std::string checkpoint_file, resume_file;  // "": none
   double checkpoint_seconds = checkpoint::usual_seconds;

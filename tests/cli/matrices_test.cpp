@@ -111,14 +111,24 @@ TEST_F(tool_info, multigrid_hierarchy) {
   const json solved = json::parse(run("solve A.mtx --method cg --precond amg --json -o x.txt").out);
   EXPECT_NEAR(amg["predicted_iterations"].get<double>(), solved["iterations"].get<double>(), 3);
   const tool_result solving = run("solve A.mtx --method cg --precond amg -o x.txt");
-  EXPECT_NE(solving.err.find("preconditioner amg (smoothed aggregation, " + std::to_string(levels.size()) +
-                             " levels"),
+  EXPECT_NE(solving.err.find("preconditioner amg (structured, " + std::to_string(levels.size()) + " levels"),
             std::string::npos)
       << solving.err;
   const tool_result text = run("info A.mtx --amg");
-  EXPECT_NE(text.out.find("  multigrid       " + std::to_string(levels.size()) + " levels"), std::string::npos)
+  EXPECT_NE(text.out.find("  multigrid       structured, " + std::to_string(levels.size()) + " levels"),
+            std::string::npos)
       << text.out;
-  EXPECT_NE(text.out.find("    level 1       3600 rows, 17760 nonzeros\n"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("    level 1       3600 rows (60 x 60), 17760 nonzeros\n"), std::string::npos)
+      << text.out;
+  EXPECT_EQ(levels[1]["grid"], json({30, 30, 1}));
+  EXPECT_EQ(amg["type"], "structured");
+  EXPECT_EQ(amg["why_not_structured"], nullptr);
+  ASSERT_EQ(run("gen poisson-2d -n 60 --order random -o B.mtx -q").code, 0);
+  const json general = json::parse(run("info B.mtx --amg --json").out)["amg"];
+  EXPECT_EQ(general["type"], "sa");
+  EXPECT_EQ(general["levels"][0]["grid"], nullptr);
+  const std::string why = general["why_not_structured"];
+  EXPECT_NE(run("info B.mtx --amg").out.find("    structured    no: " + why + "\n"), std::string::npos);
 }
 
 TEST_F(tool_info, multigrid_of_what_it_is_not_for) {

@@ -118,6 +118,28 @@ TEST_F(tool_solve, takes_coordinates_and_near_nullspaces_for_multigrid) {
   EXPECT_EQ(run("gen poisson-2d -n 9 -o B.mtx --coordinates d.txt").code, 2);
 }
 
+TEST_F(tool_solve, takes_the_type_of_multigrid) {
+  ASSERT_EQ(run("gen poisson-2d -n 30 -o A.mtx -q").code, 0);
+  ASSERT_EQ(run("gen poisson-2d -n 30 --order random -o B.mtx -q").code, 0);
+  const auto preconditioner = [&](const std::string& arguments) {
+    return solve(arguments + " --device cpu")["preconditioner"].get<std::string>();
+  };
+  for (const char* options : {"--precond amg", "--amg-type structured", "--precond amg:type=structured",
+                              "--precond amg:3 --amg-type structured"})
+    EXPECT_EQ(preconditioner(std::string("A.mtx ") + options).find("amg (structured, "), 0u) << options;
+  for (const char* options : {"A.mtx --amg-type sa", "A.mtx --precond amg:type=sa", "B.mtx --precond amg"})
+    EXPECT_EQ(preconditioner(options).find("amg (smoothed aggregation, "), 0u) << options;
+  for (const auto& [options, said] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"B.mtx --amg-type structured", "no structured hierarchy: "},
+           {"A.mtx --amg-type box", "unknown value 'box'"},
+           {"A.mtx --precond amg:type=box", "unknown type"},
+           {"A.mtx --amg-type sa --precond ic0", "takes none"}}) {
+    const tool_result r = run(std::string("solve --device cpu ") + options);
+    EXPECT_EQ(r.code, 2) << options;
+    EXPECT_NE(r.err.find(said), std::string::npos) << options << ": " << r.err;
+  }
+}
+
 TEST_F(tool_solve, vectors_in_every_format) {
   const auto A = chain(50);
   write("A.mtx", A.file());

@@ -76,6 +76,8 @@ TEST(plan, multigrid_comes_before_many_iterations_and_after_few) {
   facts.matrix.bandwidth_lower = facts.matrix.bandwidth_upper = 250 * 250;  // 256 by 250 by 250
   plan = make_plan(facts, {});
   EXPECT_EQ(preconditioners(plan), (list{"none", "amg", "none"}));
+  facts.matrix.distinct_diagonals = 7;  // as a grid has them
+  EXPECT_EQ(preconditioners(make_plan(facts, {})), (list{"amg", "none", "none"}));
   // Who asks for a preconditioner has that one.
   solve_options options;
   options.preconditioner = preconditioner_choice{"jacobi"};

@@ -19,56 +19,21 @@
 
 #include "data.hpp"
 #include "devices.hpp"
+#include "solve/precond/amg_runs.hpp"
 #include "solve/precond/problems.hpp"
 
 namespace vouch::testing {
 namespace {
 
-const device cpu = device::cpu(2);
-
-csr<double> generated(const char* name, std::int64_t n, const char* coefficient = nullptr, double contrast = 0,
-                      double epsilon = 0) {
-  problem_options o;
-  o.nx = n;
-  if (coefficient != nullptr) o.coefficient = coefficient;
-  if (contrast > 0) o.contrast = contrast;
-  if (epsilon > 0) o.epsilon = epsilon;
-  return generate_problem(cpu, name, o);
-}
-
-struct outcome {
-  solve_report report;
-  double complexity = 0;
-  double true_residual = 0;  // relative, recomputed here in long double
-};
-
-outcome solve_by_amg(const device& dev, const csr<double>& A, const amg_options& options = {}) {
-  const std::vector<double> b = random_vector<double>(A.rows, 7);
-  const csr<double> there = A.to(dev);
-  const array<double> rhs = array<double>::from(dev, b);
-  array<double> x = array<double>::zeros(dev, A.rows);
-  const auto M = make_amg<double>(dev, there.all(), options);
-  cg_options stop;
-  stop.rtol = 1e-8;
-  outcome made;
-  made.report = cg<double>(dev, there.all(), rhs, x, stop, M.get());
-  made.complexity = M->hierarchy().operator_complexity();
-  const std::vector<double> found = x.to_vector();
-  long double error = 0, size = 0;
-  for (std::int64_t i = 0; i < A.rows; ++i) {
-    long double r = b[static_cast<std::size_t>(i)];
-    size += r * r;
-    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
-      r -= static_cast<long double>(A.val[k]) * found[static_cast<std::size_t>(A.col[k])];
-    error += r * r;
-  }
-  made.true_residual = static_cast<double>(std::sqrt(error / size));
-  return made;
+amg_options by_aggregation() {
+  amg_options options;
+  options.type = amg_type::smoothed_aggregation;
+  return options;
 }
 
 void expect_fast(const char* what, const csr<double>& A, std::int64_t iterations, double complexity) {
   for (const device& dev : devices()) {
-    const outcome o = solve_by_amg(dev, A);
+    const outcome o = solve_by_amg(dev, A, by_aggregation());
     EXPECT_EQ(o.report.status, solve_status::converged) << what << ": " << o.report.reason;
     EXPECT_LE(o.true_residual, 1e-8) << what;
     EXPECT_LE(o.report.iterations, iterations) << what;
@@ -86,8 +51,8 @@ TEST(amg, solves_diffusion_in_few_iterations) {
 }
 
 TEST(amg, iterations_hardly_grow) {
-  const std::int64_t small = solve_by_amg(cpu, generated("poisson-3d", 16)).report.iterations;
-  const std::int64_t large = solve_by_amg(cpu, generated("poisson-3d", 64)).report.iterations;
+  const std::int64_t small = solve_by_amg(cpu, generated("poisson-3d", 16), by_aggregation()).report.iterations;
+  const std::int64_t large = solve_by_amg(cpu, generated("poisson-3d", 64), by_aggregation()).report.iterations;
   EXPECT_LE(large, small + 4);
 }
 
@@ -95,7 +60,7 @@ TEST(amg, higher_degrees_need_fewer_iterations) {
   const csr<double> A = generated("poisson-3d", 32);
   std::int64_t before = 1000;
   for (const int degree : {1, 2, 3, 4}) {
-    amg_options options;
+    amg_options options = by_aggregation();
     options.degree = degree;
     for (const device& dev : devices()) {
       const outcome o = solve_by_amg(dev, A, options);
@@ -119,7 +84,7 @@ TYPED_TEST(amg_of, is_symmetric_and_positive) {
     for (const problem& p : problems)
       for (const int degree : {1, 2, 3, 4}) {
         const csr<T> A = to_sparse<T>(dev, p);
-        amg_options options;
+        amg_options options = by_aggregation();
         options.degree = degree;
         options.coarsest = 20;
         const auto M = make_amg<T>(dev, A.all(), options);
@@ -139,9 +104,14 @@ TYPED_TEST(amg_of, has_the_same_bits_twice_and_for_any_number_of_threads) {
   const problem p = poisson(30, 31, 32);
   const std::vector<T> r = random_vector<T>(p.n, 3);
   const csr<T> A = to_sparse<T>(device::cpu(1), p);
-  const std::vector<T> once = apply(device::cpu(1), *make_amg<T>(device::cpu(1), A.all()), r);
-  for (const int threads : {1, 2, 3, 5})
-    EXPECT_EQ(apply(device::cpu(threads), *make_amg<T>(device::cpu(threads), A.all()), r), once) << threads;
+  for (const amg_type type : {amg_type::structured, amg_type::smoothed_aggregation}) {
+    amg_options options;
+    options.type = type;
+    const std::vector<T> once = apply(device::cpu(1), *make_amg<T>(device::cpu(1), A.all(), options), r);
+    for (const int threads : {1, 2, 3, 5})
+      EXPECT_EQ(apply(device::cpu(threads), *make_amg<T>(device::cpu(threads), A.all(), options), r), once)
+          << threads;
+  }
   for (const device& gpu : gpus()) {
     const csr<T> there = A.to(gpu);
     const std::vector<T> first = apply(gpu, *make_amg<T>(gpu, there.all()), r);
@@ -164,7 +134,7 @@ std::vector<std::int64_t> within_two(const csr<double>& A, std::int64_t from) {
 
 TEST(amg, aggregates_are_connected_cover_all_and_have_radius_two) {
   const csr<double> A = generated("poisson-2d", 40);
-  const std::vector<std::int32_t> of = make_amg<double>(cpu, A.all())->aggregates(0);
+  const std::vector<std::int32_t> of = make_amg<double>(cpu, A.all(), by_aggregation())->aggregates(0);
   const std::int32_t count = *std::max_element(of.begin(), of.end()) + 1;
   EXPECT_GT(count, A.rows / 12);
   EXPECT_LT(count, A.rows / 4);
@@ -187,12 +157,12 @@ TEST(amg, aggregates_are_connected_cover_all_and_have_radius_two) {
 TEST(amg, aggregates_are_the_same_on_every_device_and_level) {
   for (const csr<double>& A : {generated("poisson-3d", 30), generated("diffusion-3d", 24, "random", 1e4),
                                generated("elements-2d", 80)}) {
-    const auto reference = make_amg<double>(device::cpu(1), A.all());
+    const auto reference = make_amg<double>(device::cpu(1), A.all(), by_aggregation());
     const std::size_t levels = reference->hierarchy().levels.size();
     EXPECT_GE(levels, 3U);
     for (const device& dev : devices()) {
       const csr<double> there = A.to(dev);
-      const auto M = make_amg<double>(dev, there.all());
+      const auto M = make_amg<double>(dev, there.all(), by_aggregation());
       ASSERT_EQ(M->hierarchy().levels.size(), levels);
       for (std::size_t l = 0; l < levels; ++l) {
         EXPECT_EQ(M->hierarchy().levels[l].nonzeros, reference->hierarchy().levels[l].nonzeros);
@@ -207,7 +177,7 @@ TEST(amg, is_refilled_with_new_values) {
   for (const device& dev : devices()) {
     csr<double> A = generated("poisson-3d", 24);
     const csr<double> first = A.to(dev);
-    const auto M = make_amg<double>(dev, first.all());
+    const auto M = make_amg<double>(dev, first.all(), by_aggregation());
     const std::vector<std::int32_t> before = M->aggregates(0);
     for (std::int64_t i = 0; i < A.rows; ++i)  // an implicit step in time
       for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
@@ -581,7 +551,8 @@ TEST(amg, refuses_what_it_cannot_take) {
 }
 
 TEST(amg, has_no_aggregates_of_levels_that_are_not_there) {
-  const auto M = make_amg<double>(device::cpu(1), to_sparse<double>(device::cpu(1), poisson(1, 60, 60)).all());
+  const auto M = make_amg<double>(device::cpu(1), to_sparse<double>(device::cpu(1), poisson(1, 60, 60)).all(),
+                                  by_aggregation());
   const std::int64_t levels = std::ssize(M->hierarchy().levels);
   EXPECT_NO_THROW(M->aggregates(levels - 1));
   for (const std::int64_t level : {std::int64_t{-1}, levels, std::int64_t{99}})

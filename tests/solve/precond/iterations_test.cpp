@@ -146,7 +146,7 @@ TEST(make_preconditioner, knows_its_names) {
                                        "ilu0[:shift]",
                                        "ilut[:drop,fill]",
                                        "chebyshev[:degree]",
-                                       "amg[:degree,strength,filter]"};
+                                       "amg[:degree,strength,filter,type]"};
   EXPECT_EQ(precondition_names(), names);
   const device dev = device::cpu(1);
   const csr<double> A = to_sparse<double>(dev, poisson(1, 4, 4));

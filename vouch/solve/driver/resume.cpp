@@ -8,6 +8,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/driver/state_solve.hpp>
+#include <vouch/solve/precond/amg.hpp>
 #include <vouch/solve/precond/make.hpp>
 #include <vouch/text/number.hpp>
 #include <vouch/verify/fingerprint.hpp>
@@ -30,6 +31,7 @@ std::string text_of(const std::optional<preconditioner_choice>& choice) {
     text += before + name + "=" + number_text(value);
     before = ',';
   }
+  if (choice->type != amg_type::automatic) text += before + ("type=" + std::string(name(choice->type)));
   return text;
 }
 

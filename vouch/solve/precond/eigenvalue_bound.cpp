@@ -10,6 +10,7 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/random.hpp>
+#include <vouch/dense/blas1.hpp>
 #include <vouch/solve/loop/vector_update.hpp>
 #include <vouch/solve/precond/chebyshev_kernels.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
@@ -54,6 +55,7 @@ template <real T>
 array<T> start_vector(const device& dev, const T* inverse, std::int64_t n) {
   array<T> start(dev, n);
   random_elements(dev, start);
+  if (inverse == nullptr) return start;
   array<T> factor(dev, n);
   copy_bytes(factor.data(), dev, inverse, dev, static_cast<std::size_t>(n) * sizeof(T));
   scale_factors(dev, scale_rounding::nearest, factor);
@@ -64,24 +66,30 @@ array<T> start_vector(const device& dev, const T* inverse, std::int64_t n) {
 template <real T>
 class lanczos {
  public:
-  lanczos(const device& dev, const spmv_plan<T>& plan, const T* inverse)
+  using product = std::function<void(const array<T>&, array<T>&)>;
+
+  lanczos(const device& dev, std::int64_t n, const product& multiply, const T* inverse)
       : dev_(dev),
-        plan_(plan),
-        inverse_(inverse),
-        u_(start_vector(dev, inverse, plan.rows())),
-        previous_(dev, plan.rows()),
-        w_(dev, plan.rows()),
-        terms_(dev, plan.rows()) {}
+        n_(n),
+        multiply_(multiply),
+        ones_(dev, inverse == nullptr ? n : 0),
+        inverse_(inverse != nullptr ? inverse : ones_.data()),
+        u_(start_vector(dev, inverse, n)),
+        previous_(dev, n),
+        w_(dev, n),
+        terms_(dev, inverse == nullptr ? 0 : n) {
+    if (is_identity()) std::fill(ones_.begin(), ones_.end(), T{1});
+  }
 
   // u stands for v = u / |u|_D, so no sweep goes into normalising.
   double largest_ritz_value() {
     std::vector<double> alpha, beta;
     double norm = norm_of(u_), before = 0;
-    const std::int64_t steps = std::min(lanczos_steps, plan_.rows());
+    const std::int64_t steps = std::min(lanczos_steps, n_);
     const cancellation_probe stop;
     for (std::int64_t k = 0; k < steps && std::isfinite(norm); ++k) {
       stop.check();
-      plan_.multiply(T{1}, u_, T{}, w_);
+      multiply_(u_, w_);
       alpha.push_back(inner(u_, w_, nullptr) / (norm * norm));
       advance(-alpha.back() / norm, k == 0 ? 0.0 : -norm / before, -1 / norm);
       std::swap(u_, previous_);
@@ -94,6 +102,8 @@ class lanczos {
   }
 
  private:
+  bool is_identity() const { return ones_.size() > 0; }
+
   void advance(double keep, double momentum, double step) {
     const three_terms<T> terms{static_cast<T>(keep),
                                static_cast<T>(momentum),
@@ -104,29 +114,32 @@ class lanczos {
                                u_.data(),
                                previous_.data()};
     if constexpr (built_with_cuda)
-      if (dev_.is_cuda()) return three_terms_cuda(dev_, plan_.rows(), terms);
-#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev_, plan_.rows())) schedule(static)
-    for (std::int64_t i = 0; i < plan_.rows(); ++i) terms(i);
+      if (dev_.is_cuda()) return three_terms_cuda(dev_, n_, terms);
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev_, n_)) schedule(static)
+    for (std::int64_t i = 0; i < n_; ++i) terms(i);
   }
 
   double norm_of(const array<T>& x) { return std::sqrt(inner(x, x, inverse_)); }
 
   // The sum of x y, or with 1/D given of x y D.
   double inner(const array<T>& x, const array<T>& y, const T* inverse) {
+    if (is_identity()) return static_cast<double>(dot<T, T>(dev_, x, y));
     multiply_terms(x.data(), y.data(), inverse);
-    return sum_elements(dev_, static_cast<const T*>(terms_.data()), plan_.rows());
+    return sum_elements(dev_, static_cast<const T*>(terms_.data()), n_);
   }
 
   void multiply_terms(const T* x, const T* y, const T* inverse) {
     if constexpr (built_with_cuda)
-      if (dev_.is_cuda()) return products_cuda(dev_, plan_.rows(), x, y, inverse, terms_.data());
-#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev_, plan_.rows())) schedule(static)
-    for (std::int64_t i = 0; i < plan_.rows(); ++i)
+      if (dev_.is_cuda()) return products_cuda(dev_, n_, x, y, inverse, terms_.data());
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev_, n_)) schedule(static)
+    for (std::int64_t i = 0; i < n_; ++i)
       terms_[i] = inverse != nullptr ? x[i] * y[i] / inverse[i] : x[i] * y[i];
   }
 
   const device& dev_;
-  const spmv_plan<T>& plan_;
+  std::int64_t n_;
+  const product& multiply_;
+  array<T> ones_;  // where D is the identity
   const T* inverse_;
   array<T> u_, previous_, w_, terms_;
 };
@@ -166,12 +179,21 @@ double largest_eigenvalue_bound(const char* who, const device& dev, csr_view<con
   if (!std::isfinite(certain))
     throw value_error(std::string(who) + ": the matrix holds an entry that is NaN or infinite");
   if (A.rows == 0) return certain;
-  return std::min(certain, lanczos_safety * lanczos<T>(dev, plan, inverse).largest_ritz_value());
+  const auto multiply = [&](const array<T>& x, array<T>& y) { plan.multiply(T{1}, x, T{}, y); };
+  return std::min(certain, lanczos_safety * lanczos<T>(dev, A.rows, multiply, inverse).largest_ritz_value());
+}
+
+template <real T>
+double largest_ritz_value(const device& dev, std::int64_t n,
+                          const std::function<void(const array<T>&, array<T>&)>& multiply) {
+  return lanczos_safety * lanczos<T>(dev, n, multiply, nullptr).largest_ritz_value();
 }
 
 template double largest_eigenvalue_bound(const char*, const device&, csr_view<const float>,
                                          const spmv_plan<float>&, const float*);
 template double largest_eigenvalue_bound(const char*, const device&, csr_view<const double>,
                                          const spmv_plan<double>&, const double*);
+template double largest_ritz_value(const device&, std::int64_t,
+                                   const std::function<void(const array<float>&, array<float>&)>&);
 
 }  // namespace vouch

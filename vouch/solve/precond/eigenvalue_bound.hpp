@@ -1,8 +1,10 @@
 // vouch/solve/precond/eigenvalue_bound.hpp -- how far the spectrum of D^-1 A reaches, D = diag(A); private.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <vector>
 
+#include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
@@ -23,6 +25,11 @@ constexpr double lanczos_invariant = 1e-6;
 template <real T>
 double largest_eigenvalue_bound(const char* who, const device& dev, csr_view<const T> A,
                                 const spmv_plan<T>& plan, const T* inverse);
+
+/// 1.1 times that Ritz value alone, of the symmetric n-by-n matrix by which multiply(x, y) multiplies: y := A x.
+template <real T>
+double largest_ritz_value(const device& dev, std::int64_t n,
+                          const std::function<void(const array<T>&, array<T>&)>& multiply);
 
 /// The largest eigenvalue of the symmetric tridiagonal matrix with this diagonal and these entries beside it,
 /// rounded up by no more than 2^-58 of the matrix's row sums.

@@ -41,17 +41,18 @@ std::int64_t whole_number_in(std::string_view name, std::string_view text) {
   return number.value;
 }
 
-enum class number_kind { real, whole };
+enum class parameter_kind { real, whole, amg_type };
 
 struct parameter_line {
   const char* name;
-  number_kind kind;
+  parameter_kind kind;
 };
 
 // What is given for each of a preconditioner's parameters, or nothing for its default.
 struct parameters {
   std::vector<std::optional<double>> values;
   std::shared_ptr<const near_nullspace> near;
+  amg_type type;
 
   const std::optional<double>& operator[](std::size_t k) const { return values[k]; }
 };
@@ -78,7 +79,7 @@ const std::vector<maker<T>>& makers() {
       {"none", {}, true, [](const device&, A, P) -> result { return nullptr; }},
       {"jacobi", {}, true, [](const device& dev, A a, P) { return make_jacobi(dev, a); }},
       {"block-jacobi",
-       {{"size", number_kind::whole}},
+       {{"size", parameter_kind::whole}},
        true,
        [](const device& dev, A a, P p) {
          if (!p[0]) return make_block_jacobi(dev, a);
@@ -86,19 +87,19 @@ const std::vector<maker<T>>& makers() {
          return make_block_jacobi(dev, a, whole(*p[0]));
        }},
       {"ssor",
-       {{"omega", number_kind::real}},
+       {{"omega", parameter_kind::real}},
        true,
        [](const device& dev, A a, P p) { return p[0] ? make_ssor(dev, a, *p[0]) : make_ssor(dev, a); }},
       {"ic0",
-       {{"shift", number_kind::real}},
+       {{"shift", parameter_kind::real}},
        true,
        [](const device& dev, A a, P p) { return p[0] ? make_ic0(dev, a, *p[0]) : make_ic0(dev, a); }},
       {"ilu0",
-       {{"shift", number_kind::real}},
+       {{"shift", parameter_kind::real}},
        false,
        [](const device& dev, A a, P p) { return p[0] ? make_ilu0(dev, a, *p[0]) : make_ilu0(dev, a); }},
       {"ilut",
-       {{"drop", number_kind::real}, {"fill", number_kind::whole}},
+       {{"drop", parameter_kind::real}, {"fill", parameter_kind::whole}},
        false,
        [](const device& dev, A a, P p) {
          ilut_options options;
@@ -107,17 +108,21 @@ const std::vector<maker<T>>& makers() {
          return make_ilut(dev, a, options);
        }},
       {"chebyshev",
-       {{"degree", number_kind::whole}},
+       {{"degree", parameter_kind::whole}},
        true,
        [](const device& dev, A a, P p) {
          return p[0] ? make_chebyshev(dev, a, whole(*p[0])) : make_chebyshev(dev, a);
        }},
       {"amg",
-       {{"degree", number_kind::whole}, {"strength", number_kind::real}, {"filter", number_kind::real}},
+       {{"degree", parameter_kind::whole},
+        {"strength", parameter_kind::real},
+        {"filter", parameter_kind::real},
+        {"type", parameter_kind::amg_type}},
        true,
        [](const device& dev, A a, P p) -> result {
          amg_options options;
          options.near = p.near;
+         options.type = p.type;
          if (p[0]) options.degree = static_cast<int>(std::clamp<std::int64_t>(whole(*p[0]), 0, 99));
          if (p[1]) options.strength = *p[1];
          if (p[2]) options.filter = *p[2];
@@ -155,10 +160,17 @@ void parse_parameter(const maker<double>& m, std::string_view text, std::size_t 
     throw value_error(std::string(m.name) + " takes no more than " + std::to_string(m.takes.size()) +
                       (m.takes.size() == 1 ? " parameter" : " parameters"));
   const parameter_line& of = m.takes[place];
-  const double value = of.kind == number_kind::whole ? static_cast<double>(whole_number_in(m.name, text))
-                                                     : real_in(m.name, text);
-  if (!choice.parameters.emplace(of.name, value).second)
+  const auto refuse_second = [&] {
     throw value_error(std::string(m.name) + ": " + of.name + " is given twice");
+  };
+  if (of.kind == parameter_kind::amg_type) {
+    if (choice.type != amg_type::automatic) refuse_second();
+    choice.type = parse_amg_type(text);
+    return;
+  }
+  const double value = of.kind == parameter_kind::whole ? static_cast<double>(whole_number_in(m.name, text))
+                                                        : real_in(m.name, text);
+  if (!choice.parameters.emplace(of.name, value).second) refuse_second();
 }
 
 }  // namespace
@@ -204,11 +216,15 @@ std::unique_ptr<preconditioner<T>> make_preconditioner(const device& dev, csr_vi
   const maker<T>& m = find_maker<T>(choice.name, choice.name);
   if (choice.near && choice.name != "amg")
     throw value_error(choice.name + " takes no near-nullspace", "amg does");
-  parameters given{std::vector<std::optional<double>>(m.takes.size()), choice.near};
+  if (choice.type != amg_type::automatic && choice.name != "amg")
+    throw value_error(choice.name + " takes no type of multigrid", "amg does");
+  parameters given{std::vector<std::optional<double>>(m.takes.size()), choice.near, choice.type};
   for (const auto& [name, value] : choice.parameters) {
     const std::size_t k = find_parameter(m, name);
+    if (m.takes[k].kind == parameter_kind::amg_type)
+      throw value_error(choice.name + ": " + name + " is no number");
     constexpr double most = 1e15;  // whole numbers up to there are numbers in double
-    if (m.takes[k].kind == number_kind::whole && !(std::fabs(value) <= most && value == std::floor(value)))
+    if (m.takes[k].kind == parameter_kind::whole && !(std::fabs(value) <= most && value == std::floor(value)))
       throw value_error(choice.name + ": " + name + " is not a whole number");
     given.values[k] = value;
   }

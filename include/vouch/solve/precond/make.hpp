@@ -15,16 +15,18 @@ namespace VOUCH_PUBLIC vouch {
 
 /// What make_preconditioner understands, with the parameters in brackets: "none", "jacobi", "block-jacobi[:size]",
 /// "ssor[:omega]", "ic0[:shift]", "ilu0[:shift]", "ilut[:drop,fill]", "chebyshev[:degree]",
-/// "amg[:degree,strength,filter]".
+/// "amg[:degree,strength,filter,type]".
 const std::vector<std::string>& precondition_names();
 
-struct near_nullspace;  // amg.hpp
+struct near_nullspace;      // amg.hpp
+enum class amg_type : int;  // amg.hpp
 
 /// A preconditioner by name, with the parameters that differ from its defaults: {"ssor", {{"omega", 1.2}}}.
 struct preconditioner_choice {
   std::string name = "none";
   std::map<std::string, double> parameters{};
   std::shared_ptr<const near_nullspace> near{};  // for amg
+  amg_type type{};                               // of amg; automatic
 };
 
 /// Reads "ssor", "ilut:drop=1e-3,fill=20", or "ssor:1.2" and "ilut:1e-3,20" with values in the order of

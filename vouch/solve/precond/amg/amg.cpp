@@ -12,6 +12,7 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/random.hpp>
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/core/string_printf.hpp>
 #include <vouch/dense/blas1.hpp>
@@ -20,6 +21,7 @@
 #include <vouch/solve/precond/amg/executor_cpu.hpp>
 #include <vouch/solve/precond/amg/levels.hpp>
 #include <vouch/solve/precond/amg/near_nullspace.hpp>
+#include <vouch/solve/precond/amg/structured.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/solve/precond/scale_factor.hpp>
 #include <vouch/sparse/valid_csr.hpp>
@@ -42,6 +44,20 @@ std::int64_t unknowns_of_a_node(const device& dev, csr_view<const T> A) {
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return unknowns_of_a_node_cuda(dev, A);
   return find_unknowns(executor_cpu(dev), A);
+}
+
+// Of what is inverted here; of CPUs.
+template <real T>
+diagonal_range range_of_inverse(const device& dev, const array<T>& inverse) {
+  if (inverse.size() == 0 || dev.is_cuda()) return {};
+  const auto largest = [&](T sign) {
+    T most = sign * inverse[0];
+    const int threads = loop_threads(dev, inverse.size());
+#pragma omp parallel for firstprivate(ieee) num_threads(threads) schedule(static) reduction(max : most)
+    for (std::int64_t i = 0; i < inverse.size(); ++i) most = std::max(most, sign * inverse[i]);
+    return static_cast<double>(most);
+  };
+  return {1 / largest(1), -1 / largest(-1)};
 }
 
 constexpr std::int64_t chunk = 512;  // rows whose product is still in cache when it is added to
@@ -232,18 +248,24 @@ struct working_level {
         y(dev, made.rows),
         other(dev, degree > 2 ? made.rows : 0) {}
   std::int64_t rows() const { return made.rows; }
-  bool is_coarsest() const { return !made.by_P.plan; }
+  bool is_coarsest() const { return !made.by_P.plan && !made.between; }
+  std::int64_t matrix_bytes() const {
+    return made.by_stencil ? made.by_stencil->bytes() : made.by_A.plan->bytes();
+  }
   std::int64_t bytes_held() const {
     const std::int64_t vectors = 16 * rows();
-    return made.by_A.plan->bytes() + vectors +
-           (is_coarsest() ? 0 : made.by_P.plan->bytes() + made.by_R.plan->bytes());
+    const std::int64_t ways = is_coarsest()  ? 0
+                              : made.between ? made.between->bytes()
+                                             : made.by_P.plan->bytes() + made.by_R.plan->bytes();
+    return matrix_bytes() + vectors + ways;
   }
   // By a visit: two products a degree, each with a vector besides, the way down and up.
   std::int64_t bytes_moved() const {
     if (is_coarsest()) return 4 * rows() * rows();
     const auto products = static_cast<std::int64_t>(2 * smoother.size());
-    return products * (made.by_A.plan->bytes() + 4 * rows()) + made.by_P.plan->bytes() +
-           made.by_R.plan->bytes();
+    const std::int64_t ways =
+        made.between ? 2 * made.between->bytes() : made.by_P.plan->bytes() + made.by_R.plan->bytes();
+    return products * (matrix_bytes() + 4 * rows()) + ways;
   }
 };
 
@@ -272,7 +294,8 @@ class v_cycle final : public amg<T> {
             ? string_printf(", %d unknowns a node, a near-nullspace of %d vectors",
                             static_cast<int>(hierarchy_.levels.front().unknowns), static_cast<int>(vectors_))
             : "";
-    return string_printf("amg (smoothed aggregation, %zu level%s, operator complexity %.2f%s)", levels_.size(),
+    return string_printf("amg (%s, %zu level%s, operator complexity %.2f%s)",
+                         is_structured() ? "structured" : "smoothed aggregation", levels_.size(),
                          levels_.size() == 1 ? "" : "s", hierarchy_.operator_complexity(), systems.c_str());
   }
   std::int64_t rows() const override { return scale_.size(); }
@@ -281,6 +304,7 @@ class v_cycle final : public amg<T> {
     if (level < 0 || level >= std::ssize(levels_))
       throw value_error("amg: there is no level " + std::to_string(level) + ", they go from 0 to " +
                         std::to_string(std::ssize(levels_) - 1));
+    if (is_structured()) throw value_error("amg: a structured hierarchy has no aggregates");
     const multigrid::level& of = levels_[static_cast<std::size_t>(level)].made;
     const std::vector<std::int32_t> nodes = of.aggregate.to_vector();
     std::vector<std::int32_t> rows(nodes.size() * static_cast<std::size_t>(of.unknowns));
@@ -298,6 +322,8 @@ class v_cycle final : public amg<T> {
       pattern[k].aggregate = levels_[k].made.aggregate.to(dev_);
       pattern[k].aggregates = levels_[k].made.aggregates;
       pattern[k].filter = levels_[k].made.filter;
+      pattern[k].grid = levels_[k].made.grid;
+      pattern[k].by = levels_[k].made.by;
     }
     *this = v_cycle(dev_, A, options_, &pattern);  // what fails leaves everything as it was
   }
@@ -312,10 +338,51 @@ class v_cycle final : public amg<T> {
   }
 
  private:
+  bool is_structured() const { return hierarchy_.type == amg_type::structured; }
+
   void make(csr_view<const T> A, const std::vector<level>* pattern) {
     const stopwatch clock;
     scale_ = inverse_diagonal(dev_, A, "amg");
+    const diagonal_range diagonal = range_of_inverse(dev_, scale_);
     scale_factors(dev_, scale_rounding::nearest, scale_);
+    const bool was_structured = pattern != nullptr && pattern->front().grid.points() == A.rows;
+    std::string why = "";
+    if (pattern == nullptr || was_structured)
+      why = make_structured(A, diagonal, was_structured ? pattern : nullptr);
+    if (is_structured()) {
+      finish_scale();
+    } else {
+      if (options_.type == amg_type::structured)
+        throw value_error("amg: no structured hierarchy: " + why,
+                          "the type auto takes smoothed aggregation then");
+      aggregate(A, was_structured ? nullptr : pattern);
+    }
+    hierarchy_.why_not_structured = why;
+    hierarchy_.setup_seconds = clock.seconds();
+  }
+
+  // A structured hierarchy, or why there is none.
+  std::string make_structured(csr_view<const T> A, const diagonal_range& diagonal,
+                              const std::vector<level>* pattern) {
+    if (options_.type == amg_type::smoothed_aggregation) return "smoothed aggregation was asked for";
+    if (dev_.is_cuda()) return "structured hierarchies are for CPUs";
+    if (options_.near) return "a near-nullspace is given";
+    if (A.rows <= options_.coarsest) return "the matrix is as small as a coarsest level";
+    found_stencil found = find_stencil(dev_, A, diagonal);
+    if (!found.matrix) return found.why;
+    if (pattern != nullptr && found.matrix->grid != pattern->front().grid) pattern = nullptr;
+    structured_levels made =
+        make_structured_levels(dev_, std::move(*found.matrix), A.nonzeros, options_, pattern);
+    if (!made.why.empty()) return made.why;
+    vectors_ = 1;
+    assemble(std::move(made.levels), amg_type::structured);
+    if (contracts(made.row_sums_zero)) return "";
+    hierarchy_ = {};
+    levels_.clear();
+    return "three steps with it do not reduce the residual enough";
+  }
+
+  void aggregate(csr_view<const T> A, const std::vector<level>* pattern) {
     csr<double> scaled = scaled_matrix(A);
     array<double> candidate = finish_scale();
     setup_request request{options_, pattern};
@@ -328,19 +395,24 @@ class v_cycle final : public amg<T> {
       candidate = scaled_rows(near, candidate);
     }
     vectors_ = request.vectors;
-    std::vector<level> made = make_levels(dev_, std::move(scaled), std::move(candidate), request);
+    assemble(make_levels(dev_, std::move(scaled), std::move(candidate), request),
+             amg_type::smoothed_aggregation);
+  }
+
+  void assemble(std::vector<level> made, amg_type type) {
     hierarchy_ = {};
+    hierarchy_.type = type;
     levels_.clear();
     levels_.reserve(made.size());
     for (level& l : made) {
-      hierarchy_.levels.push_back({l.rows, l.nonzeros, l.filter, l.unknowns});
+      const std::array<std::int64_t, 3> grid = is_structured() ? l.grid.size : std::array<std::int64_t, 3>{};
+      hierarchy_.levels.push_back({l.rows, l.nonzeros, l.filter, l.unknowns, grid});
       levels_.emplace_back(dev_, std::move(l), options_.degree);
       hierarchy_.bytes += levels_.back().bytes_held();
       hierarchy_.cycle_bytes += levels_.back().bytes_moved();
     }
     hierarchy_.cycle_bytes += rows() * static_cast<std::int64_t>(4 * sizeof(T) + 2 * sizeof(float));
-    product_ = array<float>(dev_, dev_.is_cuda() ? 0 : rows());
-    constexpr std::int64_t most_rows_of_an_inverse = 600;
+    product_ = array<float>(dev_, dev_.is_cuda() || is_structured() ? 0 : rows());
     hierarchy_.coarsest_solved = levels_.back().rows() <= std::max(options_.coarsest, most_rows_of_an_inverse);
     if (hierarchy_.coarsest_solved) {
       const level& last = levels_.back().made;
@@ -349,7 +421,47 @@ class v_cycle final : public amg<T> {
     }
     levels_.back().made.A = {};
     dev_.synchronize();
-    hierarchy_.setup_seconds = clock.seconds();
+  }
+
+  // Whether three steps of conjugate gradients with the cycle, on hashed numbers, reduce the residual by a factor of 64.
+  bool contracts(bool row_sums_zero) const {
+    constexpr std::uint64_t stream = 0x616d67;
+    constexpr int steps = 3;
+    constexpr float enough = 1.0F / 64;
+    const std::int64_t n = rows();
+    array<float> r(dev_, n), p(dev_, n), q(dev_, n);
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev_, n)) schedule(static)
+    for (std::int64_t i = 0; i < n; ++i)
+      r[i] = static_cast<float>(random_unit(stream, static_cast<std::uint64_t>(i)) - 0.5);
+    if (row_sums_zero) without_constants(r);
+    const float before = nrm2<float>(dev_, r);
+    float product = 0;
+    const cancellation_probe stop;
+    for (int step = 0; step < steps; ++step) {
+      stop.check();
+      copy<float, float>(dev_, r, levels_.front().b);
+      visit(dev_, 0);
+      const array<float>& z = levels_.front().x;
+      const float last = product;
+      product = dot<float, float>(dev_, r, z);
+      if (step == 0)
+        copy<float, float>(dev_, z, p);
+      else
+        scal<float>(dev_, product / last, p), axpy<float, float>(dev_, 1, z, p);
+      smooth(dev_, levels_.front(), 0, nullptr, 0, nullptr, 1, p.data(), q.data());
+      const float energy = dot<float, float>(dev_, p, q);
+      if (!(product > 0) || !(energy > 0)) return false;
+      axpy<float, float>(dev_, -product / energy, q, r);
+    }
+    return nrm2<float>(dev_, r) <= enough * before;
+  }
+
+  // r less its part along S^-1 1, the null space of S A S where constants are that of A.
+  void without_constants(array<float>& r) const {
+    array<float> c(dev_, r.size());
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev_, r.size())) schedule(static)
+    for (std::int64_t i = 0; i < r.size(); ++i) c[i] = static_cast<float>(scale_[0] / scale_[i]);
+    axpy<float, float>(dev_, -dot<float, float>(dev_, c, r) / dot<float, float>(dev_, c, c), c, r);
   }
 
   // S A S for S = diag(scale_).
@@ -403,7 +515,9 @@ class v_cycle final : public amg<T> {
 
   void smooth(const device& dev, const working_level& l, float a, const float* u, float b, const float* v,
               float c, const float* w, float* out) const {
-    combine(dev, *l.made.by_A.plan, {a, u, b, v, c, w, out}, product_.data());
+    const combination terms{a, u, b, v, c, w, out};
+    if (l.made.by_stencil) return l.made.by_stencil->combine(dev, terms);
+    combine(dev, *l.made.by_A.plan, terms, product_.data());
   }
 
   // The smoother's polynomial in A times v, but for its last step: out := a u + q(A) v. Takes y and other.
@@ -444,11 +558,19 @@ class v_cycle final : public amg<T> {
       smooth(dev, l, 1, b, 0, nullptr, -1, x, r);
     }
     const working_level& coarse = levels_[depth + 1];
-    combine(dev, *l.made.by_R.plan, {0, nullptr, 0, nullptr, 1, r, coarse.b.data()}, product_.data());
+    if (l.made.between)
+      l.made.between->restrict_to(dev, r, coarse.b.data());
+    else
+      combine(dev, *l.made.by_R.plan, {0, nullptr, 0, nullptr, 1, r, coarse.b.data()}, product_.data());
     visit(dev, depth + 1);
     float* const corrected = plain ? l.y.data() : x;
-    combine(dev, *l.made.by_P.plan,
-            {plain ? first : 1, plain ? b : x, 0, nullptr, 1, coarse.x.data(), corrected}, product_.data());
+    const float share = plain ? first : 1;
+    const float* const smoothed = plain ? b : x;
+    if (l.made.between)
+      l.made.between->prolongate(dev, coarse.x.data(), share, smoothed, corrected);
+    else
+      combine(dev, *l.made.by_P.plan, {share, smoothed, 0, nullptr, 1, coarse.x.data(), corrected},
+              product_.data());
     if (plain) return smooth(dev, l, 1, corrected, first, b, -first, corrected, x);
     smooth(dev, l, 1, b, 0, nullptr, -1, x, r);
     apply_polynomial(dev, l, r, 1, x, x);
@@ -479,6 +601,16 @@ double share(const std::vector<amg_level>& levels, std::int64_t amg_level::*what
 }
 
 }  // namespace
+
+const char* name(amg_type type) {
+  return type == amg_type::automatic ? "auto" : type == amg_type::structured ? "structured" : "sa";
+}
+amg_type parse_amg_type(std::string_view given) {
+  for (const amg_type type : {amg_type::automatic, amg_type::smoothed_aggregation, amg_type::structured})
+    if (given == name(type)) return type;
+  throw value_error("unknown type of multigrid \"" + std::string(given) + "\"",
+                    "there are auto, sa, structured");
+}
 
 double amg_hierarchy::operator_complexity() const { return share(levels, &amg_level::nonzeros); }
 double amg_hierarchy::grid_complexity() const { return share(levels, &amg_level::rows); }

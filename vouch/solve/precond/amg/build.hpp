@@ -18,7 +18,6 @@
 namespace vouch::multigrid {
 
 inline constexpr double not_smoothed = std::numeric_limits<double>::infinity();
-inline constexpr std::size_t most_levels = 20;
 
 /// The matrix in single precision, laid out for products; `wanted` where that is known.
 template <class On>

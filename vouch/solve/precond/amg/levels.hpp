@@ -8,6 +8,8 @@
 #include <vouch/core/device.hpp>
 #include <vouch/core/types.hpp>
 #include <vouch/solve/precond/amg.hpp>
+#include <vouch/solve/precond/amg/combination.hpp>
+#include <vouch/solve/precond/amg/stencil_product.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
 
@@ -24,14 +26,22 @@ struct level {
   std::int64_t rows = 0, nonzeros = 0;
   csr<double> A;  // of the coarsest level alone, once all are made
   single_matrix by_A;
-  single_matrix by_P, by_R;       // from and to the next level, R = P^T where A is symmetric
-  array<std::int32_t> aggregate;  // of each node; -1: none
+  single_matrix by_P, by_R;                   // from and to the next level, R = P^T where A is symmetric
+  std::optional<unit_stencil> by_stencil;     // of a structured hierarchy, instead of by_A
+  std::optional<unit_interpolation> between;  // instead of by_P and by_R
+  box grid;                                   // its points
+  coarsening by{1, 1, 1};                     // towards the next level
+  array<std::int32_t> aggregate;              // of each node; -1: none
   std::int64_t aggregates = 0;
   std::int64_t unknowns = 1;  // of a node, rows side by side
   double filter = 0;          // as in amg_level
   double bound = 0;           // of the eigenvalues of A
   bool symmetric = true;
 };
+
+inline constexpr std::size_t most_levels = 20;
+/// Up to here a level that does not coarsen is solved by a dense inverse.
+inline constexpr std::int64_t most_rows_of_an_inverse = 600;
 
 /// How levels are made.
 struct setup_request {
@@ -78,16 +88,7 @@ VOUCH_HOST_DEVICE inline double candidate_and_scale(T power, T& scale) {
 template <real T>
 void finish_scale_cuda(const device& dev, std::int64_t n, T power, T* scale, double* candidate);
 
-/// out := a u + b v + c W w for the matrix W of a plan; u and v may be out.
-struct combination {
-  float a;
-  const float* u;  // nullptr: none
-  float b;
-  const float* v;
-  float c;
-  const float* w;
-  float* out;
-};
+/// For the matrix W of a plan.
 void combine_cuda(const device& dev, const spmv_plan<float>& W, const combination& terms);
 /// out[i] := factor * (scale[i] * in[i])
 template <class From, class To, real T>

@@ -1,0 +1,104 @@
+// vouch/solve/precond/amg/stencil.hpp -- symmetric matrices that couple the neighbours on a box of points; private.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <vouch/core/array.hpp>
+#include <vouch/core/device.hpp>
+#include <vouch/solve/precond/diagonal.hpp>
+#include <vouch/sparse/csr.hpp>
+
+namespace vouch::multigrid {
+
+/// Points numbered along the first direction, then the second, then the third.
+struct box {
+  std::array<std::int64_t, 3> size{1, 1, 1};
+
+  std::int64_t points() const { return size[0] * size[1] * size[2]; }
+  /// Rows of points along the first direction.
+  std::int64_t lines() const { return size[1] * size[2]; }
+  bool operator==(const box&) const = default;
+};
+
+/// From a point to a neighbour: -1, 0 or 1 in each direction.
+using step = std::array<int, 3>;
+
+/// The difference of the numbers of two points so far apart.
+inline std::int64_t distance(const box& grid, const step& s) {
+  return s[0] + grid.size[0] * (s[1] + grid.size[1] * s[2]);
+}
+
+/// Where a line of points along the first direction is in the other two.
+struct line_place {
+  std::int64_t y, z;
+
+  line_place beside(const step& s) const { return {y + s[1], z + s[2]}; }
+};
+inline line_place place_of_line(const box& grid, std::int64_t line) {
+  return {line % grid.size[1], line / grid.size[1]};
+}
+inline bool has_line(const box& grid, const line_place& at) {
+  return at.y >= 0 && at.y < grid.size[1] && at.z >= 0 && at.z < grid.size[2];
+}
+/// The number of the line's first point.
+inline std::int64_t first_of(const box& grid, const line_place& at) {
+  return (at.z * grid.size[1] + at.y) * grid.size[0];
+}
+
+/// Numbers for each point and each of some steps, zeros in front of the first point and behind the last, so that kernels
+/// may read past the ends of lines. What the numbers are is for whoever makes them to say, of every point.
+template <class T>
+struct step_values {
+  static constexpr std::int64_t margin = 16;
+
+  box grid;
+  std::vector<step> steps;
+  array<T> values;
+
+  step_values() = default;
+  step_values(const device& dev, const box& points, std::vector<step> chosen)
+      : grid(points),
+        steps(std::move(chosen)),
+        values(dev, static_cast<std::int64_t>(steps.size()) * stride()) {
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+      std::fill_n(of(k) - margin, margin, T{});
+      std::fill_n(of(k) + grid.points(), margin, T{});
+    }
+  }
+  std::int64_t stride() const { return grid.points() + 2 * margin; }
+  T* of(std::size_t k) { return values.data() + static_cast<std::int64_t>(k) * stride() + margin; }
+  const T* of(std::size_t k) const { return values.data() + static_cast<std::int64_t>(k) * stride() + margin; }
+};
+
+/// The diagonal and what stands above it, by steps whose distance ascends from 0. Steps out of the box are zeros.
+using stencil_matrix = step_values<double>;
+
+/// A step up or down: the entry of row i in column i + distance is of(diagonal)[i + shift].
+struct coupling {
+  std::size_t diagonal;
+  std::int64_t shift, distance;
+  step to;
+};
+/// All of them by ascending distance, without the diagonal.
+std::vector<coupling> couplings_of(const box& grid, const std::vector<step>& steps);
+
+/// Entries that a matrix with these steps has.
+std::int64_t entries_of(const box& grid, const std::vector<step>& steps);
+
+/// A matrix as a stencil, or why it is none.
+struct found_stencil {
+  std::optional<stencil_matrix> matrix;
+  std::string why;
+};
+
+/// The matrix times a power of two such that its largest diagonal entry is in [1, 2), on the box of at least two directions
+/// that its diagonals tell, where it is symmetric and no entry joins the ends of neighbouring lines. On the CPU.
+template <real T>
+found_stencil find_stencil(const device& dev, csr_view<const T> A, const diagonal_range& range);
+
+}  // namespace vouch::multigrid

@@ -1,0 +1,359 @@
+#include <vouch/solve/precond/amg/stencil_product.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/loop_threads.hpp>
+#include <vouch/core/simd.hpp>
+
+namespace vouch::multigrid {
+namespace {
+
+constexpr int width = simd<float>::width;
+constexpr std::size_t most_ways = 26;
+
+// Couplings of some rows in order, for rows that have them all.
+struct row_products {
+  std::size_t count = 0;
+  const float* entries[most_ways];  // of the first row
+  const float* others[most_ways];   // elements of w
+  combination terms;                // from the first row on
+};
+
+VOUCH_SIMD_INLINE float combined(const combination& t, std::int64_t i, float product) {
+  const float of_v = t.v != nullptr ? t.b * t.v[i] + t.c * product : t.c * product;
+  return t.u != nullptr ? t.a * t.u[i] + of_v : of_v;
+}
+
+template <int batch>
+VOUCH_SIMD_INLINE void combine_batch(const row_products& p, std::int64_t i) {
+  const combination& t = p.terms;
+  lanes<float> sum[batch], x, y;
+  for (int b = 0; b < batch; ++b) load<float>(sum[b], t.w + i + b * width);
+  for (std::size_t k = 0; k < p.count; ++k)
+    for (int b = 0; b < batch; ++b) {
+      load<float>(x, p.entries[k] + i + b * width);
+      load<float>(y, p.others[k] + i + b * width);
+      sum[b] += x * y;
+    }
+  for (int b = 0; b < batch; ++b) {
+    sum[b] *= t.c;
+    if (t.v != nullptr) {
+      load<float>(x, t.v + i + b * width);
+      sum[b] = t.b * x + sum[b];
+    }
+    if (t.u != nullptr) {
+      load<float>(x, t.u + i + b * width);
+      sum[b] = t.a * x + sum[b];
+    }
+    store<float>(t.out + i + b * width, sum[b]);
+  }
+}
+
+VOUCH_SIMD_CLONES void combine_rows(const row_products& p, std::int64_t n) {
+  std::int64_t i = 0;
+  for (; i + 4 * width <= n; i += 4 * width) combine_batch<4>(p, i);
+  for (; i + width <= n; i += width) combine_batch<1>(p, i);
+  for (; i < n; ++i) {
+    float sum = p.terms.w[i];
+    for (std::size_t k = 0; k < p.count; ++k) sum += p.entries[k][i] * p.others[k][i];
+    p.terms.out[i] = combined(p.terms, i, sum);
+  }
+}
+
+// out[i] = values[i] / sqrt(one[i] other[i])
+VOUCH_SIMD_CLONES void scale_line(std::int64_t n, const double* __restrict__ values,
+                                  const double* __restrict__ one, const double* __restrict__ other,
+                                  float* __restrict__ out) {
+  for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(values[i] / std::sqrt(one[i] * other[i]));
+}
+// out[i] = weights[i] sqrt(fine[stride i] / coarse[i])
+VOUCH_SIMD_CLONES void scale_weights(std::int64_t n, std::int64_t stride, const double* __restrict__ weights,
+                                     const double* __restrict__ fine, const double* __restrict__ coarse,
+                                     float* __restrict__ out) {
+  for (std::int64_t i = 0; i < n; ++i)
+    out[i] = static_cast<float>(weights[i] * std::sqrt(fine[stride * i] / coarse[i]));
+}
+
+// Lines of weights and of a vector.
+struct line_products {
+  int count = 0;
+  const float *back[9], *here[9], *ahead[9];  // weights of steps -1, 0 and 1 along the line
+  const float* vector[9];
+
+  void add(const float* const* weights, std::int64_t at, const float* elements) {
+    here[count] = weights[1] + at;
+    if (weights[0] != nullptr) {  // halved along the line
+      back[count] = weights[0] + at;
+      ahead[count] = weights[2] + at;
+    }
+    vector[count++] = elements;
+  }
+};
+
+VOUCH_SIMD_INLINE void even_of(lanes<float>& out, const lanes<float>& low, const lanes<float>& high) {
+  out = __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+}
+VOUCH_SIMD_INLINE void odd_of(lanes<float>& out, const lanes<float>& low, const lanes<float>& high) {
+  out = __builtin_shufflevector(low, high, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+}
+VOUCH_SIMD_INLINE void add_product(lanes<float>& sum, const float* weights, const lanes<float>& v) {
+  lanes<float> w;
+  load<float>(w, weights);
+  sum += w * v;
+}
+
+// A coarse line of n points from fine lines of nx. Vectors of it may be read from the element before the line on where
+// may_begin, and all that is in front of `readable`.
+VOUCH_SIMD_CLONES void restrict_halved(const line_products& p, std::int64_t n, std::int64_t nx, bool may_begin,
+                                       std::int64_t readable, float* out) {
+  const auto at = [&](std::int64_t i) {
+    float sum = 0;
+    for (int k = 0; k < p.count; ++k) {
+      const float* const v = p.vector[k] + 2 * i;
+      if (i > 0) sum += p.back[k][i] * v[-1];
+      sum += p.here[k][i] * v[0];
+      if (2 * i + 1 < nx) sum += p.ahead[k][i] * v[1];
+    }
+    out[i] = sum;
+  };
+  std::int64_t i = 0;
+  if (!may_begin) at(i++);
+  for (; i + width <= n && 2 * i + 2 * width + 1 <= readable; i += width) {
+    lanes<float> sum{}, low, high, v;
+    for (int k = 0; k < p.count; ++k) {
+      const float* const from = p.vector[k] + 2 * i;
+      load<float>(low, from - 1);
+      load<float>(high, from - 1 + width);
+      even_of(v, low, high);
+      add_product(sum, p.back[k] + i, v);
+      odd_of(v, low, high);
+      add_product(sum, p.here[k] + i, v);
+      load<float>(low, from + 1);
+      load<float>(high, from + 1 + width);
+      even_of(v, low, high);
+      add_product(sum, p.ahead[k] + i, v);
+    }
+    store<float>(out + i, sum);
+  }
+  for (; i < n; ++i) at(i);
+}
+
+VOUCH_SIMD_CLONES void restrict_plain(const line_products& p, std::int64_t n, float* out) {
+  std::int64_t i = 0;
+  for (; i + width <= n; i += width) {
+    lanes<float> sum{}, v;
+    for (int k = 0; k < p.count; ++k) {
+      load<float>(v, p.vector[k] + i);
+      add_product(sum, p.here[k] + i, v);
+    }
+    store<float>(out + i, sum);
+  }
+  for (; i < n; ++i) {
+    float sum = 0;
+    for (int k = 0; k < p.count; ++k) sum += p.here[k][i] * p.vector[k][i];
+    out[i] = sum;
+  }
+}
+
+// A fine line of nx points from coarse lines of n, a u besides.
+VOUCH_SIMD_CLONES void prolongate_halved(const line_products& p, std::int64_t n, std::int64_t nx, float a,
+                                         const float* u, float* out) {
+  std::int64_t i = 0;
+  for (; i + width < n; i += width) {
+    lanes<float> even{}, odd{}, v, next, low, high;
+    for (int k = 0; k < p.count; ++k) {
+      load<float>(v, p.vector[k] + i);
+      load<float>(next, p.vector[k] + i + 1);
+      add_product(even, p.here[k] + i, v);
+      add_product(odd, p.ahead[k] + i, v);
+      add_product(odd, p.back[k] + i + 1, next);
+    }
+    low = __builtin_shufflevector(even, odd, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    high = __builtin_shufflevector(even, odd, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    load<float>(v, u + 2 * i);
+    low = a * v + low;
+    load<float>(v, u + 2 * i + width);
+    high = a * v + high;
+    store<float>(out + 2 * i, low);
+    store<float>(out + 2 * i + width, high);
+  }
+  for (; i < n; ++i) {
+    float even = 0, odd = 0;
+    for (int k = 0; k < p.count; ++k) {
+      even += p.here[k][i] * p.vector[k][i];
+      odd += p.ahead[k][i] * p.vector[k][i];
+      if (i + 1 < n) odd += p.back[k][i + 1] * p.vector[k][i + 1];
+    }
+    out[2 * i] = a * u[2 * i] + even;
+    if (2 * i + 1 < nx) out[2 * i + 1] = a * u[2 * i + 1] + odd;
+  }
+}
+
+VOUCH_SIMD_CLONES void prolongate_plain(const line_products& p, std::int64_t n, float a, const float* u,
+                                        float* out) {
+  std::int64_t i = 0;
+  for (; i + width <= n; i += width) {
+    lanes<float> sum{}, v;
+    for (int k = 0; k < p.count; ++k) {
+      load<float>(v, p.vector[k] + i);
+      add_product(sum, p.here[k] + i, v);
+    }
+    load<float>(v, u + i);
+    sum = a * v + sum;
+    store<float>(out + i, sum);
+  }
+  for (; i < n; ++i) {
+    float sum = 0;
+    for (int k = 0; k < p.count; ++k) sum += p.here[k][i] * p.vector[k][i];
+    out[i] = a * u[i] + sum;
+  }
+}
+
+std::size_t place_in_table(int x, int y, int z) {
+  return static_cast<std::size_t>((z + 1) * 9 + (y + 1) * 3 + x + 1);
+}
+
+}  // namespace
+
+unit_stencil::unit_stencil(const device& dev, const stencil_matrix& A)
+    : upper_(dev, A.grid, {A.steps.begin() + 1, A.steps.end()}), ways_(couplings_of(A.grid, upper_.steps)) {
+  const std::int64_t nx = A.grid.size[0];
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.grid.points())) schedule(static)
+  for (std::int64_t line = 0; line < A.grid.lines(); ++line) {
+    const line_place here = place_of_line(A.grid, line);
+    for (std::size_t k = 0; k < upper_.steps.size(); ++k) {
+      const step& s = upper_.steps[k];
+      float* const out = upper_.of(k) + line * nx;
+      if (!has_line(A.grid, here.beside(s))) {
+        std::fill_n(out, nx, 0.0F);
+        continue;
+      }
+      const std::int64_t begin = s[0] < 0 ? 1 : 0, end = s[0] > 0 ? nx - 1 : nx;  // points with that neighbour
+      std::fill_n(out, begin, 0.0F);
+      std::fill_n(out + end, nx - end, 0.0F);
+      const std::int64_t first = line * nx + begin;
+      const double* const diagonal = A.of(0) + first;
+      scale_line(end - begin, A.of(k + 1) + first, diagonal, diagonal + distance(A.grid, s), out + begin);
+    }
+  }
+}
+
+std::int64_t unit_stencil::bytes() const {
+  return static_cast<std::int64_t>(sizeof(float)) * (static_cast<std::int64_t>(upper_.steps.size()) + 2) *
+         rows();
+}
+
+void unit_stencil::combine(const device& dev, const combination& terms) const {
+  const std::int64_t n = rows();
+  constexpr std::int64_t chunk = 2048;
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, bytes() / 16)) schedule(static)
+  for (std::int64_t first = 0; first < n; first += chunk) {
+    const std::int64_t last = std::min(n, first + chunk);
+    // Which couplings rows have changes at few of them: those of a run are a range.
+    std::size_t low = ways_.size(), high = ways_.size();
+    for (std::int64_t i = first; i < last;) {
+      while (low > 0 && ways_[low - 1].distance + i >= 0) --low;
+      while (high > low && ways_[high - 1].distance + i >= n) --high;
+      std::int64_t end = last;
+      if (low > 0) end = std::min(end, -ways_[low - 1].distance);
+      if (high > low) end = std::min(end, n - ways_[high - 1].distance);
+      row_products p;
+      p.terms = terms;
+      if (terms.u != nullptr) p.terms.u += i;
+      if (terms.v != nullptr) p.terms.v += i;
+      p.terms.w += i;
+      p.terms.out += i;
+      for (std::size_t k = low; k < high; ++k) {
+        p.entries[p.count] = upper_.of(ways_[k].diagonal) + i + ways_[k].shift;
+        p.others[p.count++] = terms.w + i + ways_[k].distance;
+      }
+      combine_rows(p, end - i);
+      i = end;
+    }
+  }
+}
+
+unit_interpolation::unit_interpolation(const device& dev, const step_values<double>& P, const coarsening& by,
+                                       const stencil_matrix& fine, const stencil_matrix& coarse)
+    : fine_(fine.grid), by_(by), weights_(dev, P.grid, P.steps) {
+  for (std::size_t k = 0; k < P.steps.size(); ++k) {
+    const step& s = P.steps[k];
+    table_[place_in_table(s[0], s[1], s[2])] = weights_.of(k);
+  }
+  const std::int64_t n = P.grid.size[0], nx = fine_.size[0];
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, fine_.points())) schedule(static)
+  for (std::int64_t line = 0; line < P.grid.lines(); ++line) {
+    const line_place here = place_of_line(P.grid, line);
+    for (std::size_t k = 0; k < P.steps.size(); ++k) {
+      const step& s = P.steps[k];
+      const line_place there{by[1] * here.y + s[1], by[2] * here.z + s[2]};
+      float* const out = weights_.of(k) + line * n;
+      if (!has_line(fine_, there)) {
+        std::fill_n(out, n, 0.0F);
+        continue;
+      }
+      const std::int64_t begin = s[0] < 0 ? 1 : 0, end = by[0] * (n - 1) + s[0] < nx ? n : n - 1;
+      std::fill_n(out, begin, 0.0F);
+      std::fill_n(out + end, n - end, 0.0F);
+      scale_weights(end - begin, by[0], P.of(k) + line * n + begin,
+                    fine.of(0) + first_of(fine_, there) + by[0] * begin + s[0], coarse.of(0) + line * n + begin,
+                    out + begin);
+    }
+  }
+}
+
+std::int64_t unit_interpolation::bytes() const {
+  return static_cast<std::int64_t>(sizeof(float)) *
+         (static_cast<std::int64_t>(weights_.steps.size() + 1) * weights_.grid.points() + fine_.points());
+}
+
+void unit_interpolation::restrict_to(const device& dev, const float* fine, float* coarse) const {
+  const std::int64_t n = weights_.grid.size[0], nx = fine_.size[0], points = fine_.points();
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, points)) schedule(static)
+  for (std::int64_t line = 0; line < weights_.grid.lines(); ++line) {
+    const line_place here = place_of_line(weights_.grid, line);
+    line_products p;
+    std::int64_t first = points, last = 0;
+    for (int z = 1 - by_[2]; z < by_[2]; ++z)
+      for (int y = 1 - by_[1]; y < by_[1]; ++y) {
+        const line_place there{by_[1] * here.y + y, by_[2] * here.z + z};
+        if (!has_line(fine_, there)) continue;
+        const std::int64_t from = first_of(fine_, there);
+        first = std::min(first, from);
+        last = std::max(last, from);
+        p.add(&table_[place_in_table(-1, y, z)], line * n, fine + from);
+      }
+    const std::int64_t readable = points - last;
+    if (by_[0] == 2)
+      restrict_halved(p, n, nx, first > 0, readable, coarse + line * n);
+    else
+      restrict_plain(p, n, coarse + line * n);
+  }
+}
+
+void unit_interpolation::prolongate(const device& dev, const float* coarse, float a, const float* u,
+                                    float* out) const {
+  const std::int64_t n = weights_.grid.size[0], nx = fine_.size[0];
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, fine_.points())) schedule(static)
+  for (std::int64_t line = 0; line < fine_.lines(); ++line) {
+    const line_place here = place_of_line(fine_, line);
+    line_products p;
+    for (int z = 1 - by_[2]; z < by_[2]; ++z)
+      for (int y = 1 - by_[1]; y < by_[1]; ++y) {
+        if ((here.y - y) % by_[1] != 0 || (here.z - z) % by_[2] != 0) continue;
+        const line_place there{(here.y - y) / by_[1], (here.z - z) / by_[2]};
+        if (!has_line(weights_.grid, there)) continue;
+        const std::int64_t from = first_of(weights_.grid, there);
+        p.add(&table_[place_in_table(-1, y, z)], from, coarse + from);
+      }
+    if (by_[0] == 2)
+      prolongate_halved(p, n, nx, a, u + line * nx, out + line * nx);
+    else
+      prolongate_plain(p, n, a, u + line * nx, out + line * nx);
+  }
+}
+
+}  // namespace vouch::multigrid
