@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-#include <vouch/distributed/block_sums.hpp>
+#include <vouch/solve/distributed/block_sums.hpp>
 
 namespace vouch::bench {
 namespace {

@@ -13,7 +13,7 @@
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/solve/direct/sparse_lu.hpp>
 #include <vouch/sparse/structure.hpp>
-#include <vouch/verify/dense_inverse.hpp>
+#include <vouch/verify/dense/dense_inverse.hpp>
 #include <vouch/verify/error_bound.hpp>
 #include <vouch/verify/prove.hpp>
 

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <vouch/core/error.hpp>
-#include <vouch/solve/loop/gpus.hpp>
+#include <vouch/solve/loop/choose_device.hpp>
 #include <vouch/text/file.hpp>
 
 #include "command_line.hpp"

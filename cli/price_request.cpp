@@ -6,8 +6,6 @@
 #include <array>
 #include <filesystem>
 #include <vector>
-#include <vouch/price/schedule_text.hpp>
-#include <vouch/price/volatility_file.hpp>
 #include <vouch/price/words.hpp>
 #include <vouch/text/file.hpp>
 

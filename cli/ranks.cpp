@@ -18,9 +18,8 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/stopwatch.hpp>
-#include <vouch/distributed/agreement.hpp>
+#include <vouch/distributed/communicator.hpp>
 #include <vouch/distributed/files.hpp>
-#include <vouch/distributed/mpi.hpp>
 #include <vouch/solve/distributed/row_bound.hpp>
 #include <vouch/solve/distributed/row_checkpoint.hpp>
 #include <vouch/solve/distributed/row_solver.hpp>

@@ -11,7 +11,6 @@
 
 #include <vouch/interval/rounding.hpp>
 #include <vouch/io/vectors.hpp>
-#include <vouch/text/decimal.hpp>
 #include <vouch/text/number.hpp>
 #include <vouch/verify/bound_text.hpp>
 

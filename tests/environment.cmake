@@ -4,9 +4,9 @@
 # in long double, which has a control word of its own.
 cmake_minimum_required(VERSION 3.25)
 set(compute_nothing core/cancellation core/cuda_devices core/device core/error core/string_printf core/solve_status
-  text/csv text/file text/mapped_file text/nearest_name text/tokens sparse/fill sparse/minimum_degree sparse/picture
-  reduce/choose_reduce_device solve/distributed/row_checkpoint solve/loop/checkpoint solve/loop/choose_device solve/loop/gpus solve/methods solve/options solve/loop/device_memory_check
-  price/words distributed/agreement distributed/communicator distributed/row_partition)
+  text/csv text/file text/nearest_name text/tokens sparse/fill sparse/picture
+  reduce/choose_reduce_device solve/distributed/row_checkpoint solve/loop/checkpoint solve/loop/choose_device solve/methods solve/options solve/loop/device_memory_check
+  distributed/communicator)
 
 file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/vouch/*.[ch]* ${SOURCE}/include/*.hpp ${SOURCE}/cli/*.[ch]*)
 foreach(file ${files})

@@ -8,7 +8,6 @@
 #include <vouch/price/batch.hpp>
 #include <vouch/price/book.hpp>
 #include <vouch/price/closed_form_enclosure.hpp>
-#include <vouch/price/european_columns.hpp>
 #include <vouch/price/implied.hpp>
 #include <vouch/price/price.hpp>
 

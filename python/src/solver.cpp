@@ -10,7 +10,7 @@
 
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/complex.hpp>
-#include <vouch/solve/loop/gpus.hpp>
+#include <vouch/solve/loop/choose_device.hpp>
 #include <vouch/solve/precond/amg.hpp>
 #include <vouch/solve/result.hpp>
 #include <vouch/solve/solver.hpp>

@@ -19,11 +19,10 @@
 #include <vouch/solve/direct/sparse_lu.hpp>
 #include <vouch/solve/krylov/cg.hpp>
 #include <vouch/solve/stationary/jacobi.hpp>
-#include <vouch/sparse/minimum_degree.hpp>
 #include <vouch/sparse/ordering.hpp>
 #include <vouch/sparse/structure.hpp>
 #include <vouch/verify/prove.hpp>
-#include <vouch/verify/sparse_inverse.hpp>
+#include <vouch/verify/sparse/sparse_inverse.hpp>
 
 #include "temporary.hpp"
 

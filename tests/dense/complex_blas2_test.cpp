@@ -5,7 +5,7 @@
 #include <string>
 
 #include <vouch/core/error.hpp>
-#include <vouch/dense/complex_blas2.hpp>
+#include <vouch/dense/complex_blas.hpp>
 
 #include "dense/complex_cases.hpp"
 

@@ -5,8 +5,7 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
-#include <vouch/dense/complex_blas1.hpp>
-#include <vouch/dense/complex_blas3.hpp>
+#include <vouch/dense/complex_blas.hpp>
 
 #include "dense/complex_cases.hpp"
 

@@ -8,7 +8,7 @@
 #include <vouch/dense/blas1.hpp>
 #include <vouch/dense/blas2.hpp>
 #include <vouch/dense/blas3.hpp>
-#include <vouch/dense/complex_blas3.hpp>
+#include <vouch/dense/complex_blas.hpp>
 #include <vouch/dense/elementwise.hpp>
 #include <vouch/dense/rounded_sums.hpp>
 

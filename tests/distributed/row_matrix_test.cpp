@@ -5,9 +5,9 @@
 #include <mutex>
 
 #include <vouch/core/random.hpp>
-#include <vouch/distributed/block_sums.hpp>
-#include <vouch/distributed/residual.hpp>
 #include <vouch/distributed/row_matrix.hpp>
+#include <vouch/solve/distributed/block_sums.hpp>
+#include <vouch/solve/distributed/residual.hpp>
 #include <vouch/sparse/residual.hpp>
 
 #include "distributed/split_systems.hpp"

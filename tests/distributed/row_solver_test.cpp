@@ -13,7 +13,7 @@
 #include <vouch/solve/distributed/row_bound.hpp>
 #include <vouch/solve/distributed/row_solver.hpp>
 #include <vouch/solve/krylov/cg.hpp>
-#include <vouch/verify/h_matrix.hpp>
+#include <vouch/verify/sparse/h_matrix.hpp>
 
 #include "distributed/split_systems.hpp"
 #include "distributed/thread_ranks.hpp"

@@ -1,4 +1,3 @@
-#include <vouch/price/european_columns.hpp>
 
 #include <cmath>
 #include <limits>

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
-#include <vouch/price/volatility_file.hpp>
+#include <vouch/price/words.hpp>
 
 #include "temporary.hpp"
 

@@ -9,7 +9,7 @@
 #include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/solve/krylov/cg.hpp>
-#include <vouch/solve/loop/gpus.hpp>
+#include <vouch/solve/loop/choose_device.hpp>
 #include <vouch/solve/solver.hpp>
 
 #include "devices.hpp"

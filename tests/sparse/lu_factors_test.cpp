@@ -11,7 +11,7 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/sparse/fill.hpp>
-#include <vouch/sparse/minimum_degree.hpp>
+#include <vouch/sparse/ordering.hpp>
 
 #include "sparse/matrices.hpp"
 

@@ -5,8 +5,6 @@
 #include <vouch/core/error.hpp>
 #include <vouch/generate/poisson.hpp>
 #include <vouch/sparse/fill.hpp>
-#include <vouch/sparse/minimum_degree.hpp>
-#include <vouch/sparse/nested_dissection.hpp>
 #include <vouch/sparse/ordering.hpp>
 #include <vouch/sparse/structure.hpp>
 

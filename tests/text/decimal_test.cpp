@@ -1,4 +1,4 @@
-#include <vouch/text/decimal.hpp>
+#include <vouch/text/number.hpp>
 
 #include <gtest/gtest.h>
 

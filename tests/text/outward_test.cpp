@@ -1,5 +1,4 @@
 // Decimal numbers on the side of a double that was asked for.
-#include <vouch/text/outward.hpp>
 
 #include <gtest/gtest.h>
 

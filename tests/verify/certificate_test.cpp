@@ -7,13 +7,13 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/generate/poisson.hpp>
-#include <vouch/verify/dense_inverse.hpp>
+#include <vouch/verify/dense/dense_inverse.hpp>
 #include <vouch/verify/enclosed_residual.hpp>
-#include <vouch/verify/h_matrix.hpp>
 #include <vouch/verify/interval_data.hpp>
-#include <vouch/verify/positive_definite.hpp>
 #include <vouch/verify/prove.hpp>
-#include <vouch/verify/sparse_inverse.hpp>
+#include <vouch/verify/sparse/h_matrix.hpp>
+#include <vouch/verify/sparse/positive_definite.hpp>
+#include <vouch/verify/sparse/sparse_inverse.hpp>
 #include <vouch/verify/tridiagonal_bound.hpp>
 
 #include "devices.hpp"

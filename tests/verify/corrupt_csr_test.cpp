@@ -46,7 +46,6 @@
 #include <vouch/sparse/check.hpp>
 #include <vouch/sparse/fill.hpp>
 #include <vouch/sparse/matching.hpp>
-#include <vouch/sparse/minimum_degree.hpp>
 #include <vouch/sparse/ordering.hpp>
 #include <vouch/sparse/picture.hpp>
 #include <vouch/sparse/product.hpp>
@@ -55,14 +54,14 @@
 #include <vouch/sparse/spmv_plan.hpp>
 #include <vouch/sparse/transpose.hpp>
 #include <vouch/sparse/valid_csr.hpp>
-#include <vouch/verify/dense_inverse.hpp>
+#include <vouch/verify/dense/dense_inverse.hpp>
 #include <vouch/verify/enclosed_residual.hpp>
 #include <vouch/verify/error_bound.hpp>
-#include <vouch/verify/h_matrix.hpp>
 #include <vouch/verify/interval_data.hpp>
-#include <vouch/verify/positive_definite.hpp>
 #include <vouch/verify/prove.hpp>
-#include <vouch/verify/sparse_inverse.hpp>
+#include <vouch/verify/sparse/h_matrix.hpp>
+#include <vouch/verify/sparse/positive_definite.hpp>
+#include <vouch/verify/sparse/sparse_inverse.hpp>
 
 #include "devices.hpp"
 #include "sparse/matrices.hpp"

@@ -8,11 +8,11 @@
 
 #include <vouch/generate/poisson.hpp>
 #include <vouch/solve/krylov/cg.hpp>
-#include <vouch/verify/dense_inverse.hpp>
-#include <vouch/verify/h_matrix.hpp>
-#include <vouch/verify/positive_definite.hpp>
+#include <vouch/verify/dense/dense_inverse.hpp>
 #include <vouch/verify/prove.hpp>
-#include <vouch/verify/sparse_inverse.hpp>
+#include <vouch/verify/sparse/h_matrix.hpp>
+#include <vouch/verify/sparse/positive_definite.hpp>
+#include <vouch/verify/sparse/sparse_inverse.hpp>
 #include <vouch/verify/tridiagonal_bound.hpp>
 
 #include "hostile.hpp"

@@ -1,4 +1,4 @@
-#include <vouch/verify/h_matrix.hpp>
+#include <vouch/verify/sparse/h_matrix.hpp>
 
 #include <gtest/gtest.h>
 

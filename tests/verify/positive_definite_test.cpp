@@ -1,4 +1,4 @@
-#include <vouch/verify/positive_definite.hpp>
+#include <vouch/verify/sparse/positive_definite.hpp>
 
 #include <gtest/gtest.h>
 

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <string>
 
-#include <vouch/verify/dense_inverse.hpp>
-#include <vouch/verify/h_matrix.hpp>
-#include <vouch/verify/positive_definite.hpp>
-#include <vouch/verify/sparse_inverse.hpp>
+#include <vouch/verify/dense/dense_inverse.hpp>
+#include <vouch/verify/sparse/h_matrix.hpp>
+#include <vouch/verify/sparse/positive_definite.hpp>
+#include <vouch/verify/sparse/sparse_inverse.hpp>
 
 #include "devices.hpp"
 #include "sparse/matrices.hpp"

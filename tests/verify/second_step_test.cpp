@@ -7,10 +7,10 @@
 #include <vector>
 
 #include <vouch/dense/blas3.hpp>
-#include <vouch/verify/dense_inverse.hpp>
+#include <vouch/verify/dense/dense_inverse.hpp>
 #include <vouch/verify/error_bound.hpp>
-#include <vouch/verify/positive_definite.hpp>
 #include <vouch/verify/prove.hpp>
+#include <vouch/verify/sparse/positive_definite.hpp>
 
 #include "devices.hpp"
 #include "sparse/matrices.hpp"

@@ -1,4 +1,4 @@
-#include <vouch/verify/sparse_cholesky.hpp>
+#include <vouch/verify/sparse/sparse_cholesky.hpp>
 
 #include <gtest/gtest.h>
 

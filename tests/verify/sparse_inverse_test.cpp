@@ -1,4 +1,4 @@
-#include <vouch/verify/sparse_inverse.hpp>
+#include <vouch/verify/sparse/sparse_inverse.hpp>
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/price/price.hpp>
 #include <vouch/price/words.hpp>
-#include <vouch/solve/loop/gpus.hpp>
+#include <vouch/solve/loop/choose_device.hpp>
 #include <vouch/solve/solver.hpp>
 #include <vouch/sparse/check.hpp>
 #include <vouch/text/number.hpp>

@@ -1,4 +1,4 @@
-#include <vouch/distributed/agreement.hpp>
+#include <vouch/distributed/communicator.hpp>
 
 #include <algorithm>
 #include <exception>

@@ -15,7 +15,7 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/distributed/agreement.hpp>
+#include <vouch/distributed/communicator.hpp>
 #include <vouch/io/matrix_market_parts.hpp>
 #include <vouch/io/npy.hpp>
 #include <vouch/io/vectors.hpp>

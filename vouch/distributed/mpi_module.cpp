@@ -1,4 +1,4 @@
-#include <vouch/distributed/mpi.hpp>
+#include <vouch/distributed/communicator.hpp>
 
 #include <cstdlib>
 #include <initializer_list>

@@ -7,7 +7,7 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/distributed/agreement.hpp>
+#include <vouch/distributed/communicator.hpp>
 
 namespace vouch {
 namespace {

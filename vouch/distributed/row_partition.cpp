@@ -1,4 +1,4 @@
-#include <vouch/distributed/row_partition.hpp>
+#include <vouch/distributed/row_matrix.hpp>
 
 #include <algorithm>
 

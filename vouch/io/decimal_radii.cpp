@@ -12,8 +12,8 @@
 #include <vouch/io/matrix_file.hpp>
 #include <vouch/io/matrix_market_parts.hpp>
 #include <vouch/io/npy.hpp>
-#include <vouch/text/decimal.hpp>
 #include <vouch/text/lines.hpp>
+#include <vouch/text/number.hpp>
 #include <vouch/text/tokens.hpp>
 
 namespace vouch {

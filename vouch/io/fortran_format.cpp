@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include <vouch/text/decimal.hpp>
 #include <vouch/text/digits.hpp>
+#include <vouch/text/number.hpp>
 
 namespace vouch {
 namespace {

@@ -1,11 +1,10 @@
-#include <vouch/price/schedule_text.hpp>
+#include <vouch/price/words.hpp>
 
 #include <string>
 #include <string_view>
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/price/volatility_file.hpp>
 #include <vouch/text/csv.hpp>
 #include <vouch/text/lines.hpp>
 #include <vouch/text/number.hpp>

@@ -8,7 +8,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/sparse/inverse_norm.hpp>
-#include <vouch/sparse/minimum_degree.hpp>
+#include <vouch/sparse/ordering.hpp>
 #include <vouch/sparse/transpose.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 

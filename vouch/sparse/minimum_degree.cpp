@@ -1,4 +1,4 @@
-#include <vouch/sparse/minimum_degree.hpp>
+#include <vouch/sparse/ordering.hpp>
 
 #include <algorithm>
 #include <cmath>

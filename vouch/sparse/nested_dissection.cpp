@@ -1,4 +1,4 @@
-#include <vouch/sparse/nested_dissection.hpp>
+#include <vouch/sparse/ordering.hpp>
 
 #include <algorithm>
 #include <array>

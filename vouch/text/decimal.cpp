@@ -1,4 +1,3 @@
-#include <vouch/text/decimal.hpp>
 
 #include <cmath>
 #include <cstdint>

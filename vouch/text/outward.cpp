@@ -1,4 +1,3 @@
-#include <vouch/text/outward.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -2,10 +2,10 @@
 
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/sparse/valid_csr.hpp>
-#include <vouch/verify/dense_inverse.hpp>
-#include <vouch/verify/h_matrix.hpp>
-#include <vouch/verify/positive_definite.hpp>
-#include <vouch/verify/sparse_inverse.hpp>
+#include <vouch/verify/dense/dense_inverse.hpp>
+#include <vouch/verify/sparse/h_matrix.hpp>
+#include <vouch/verify/sparse/positive_definite.hpp>
+#include <vouch/verify/sparse/sparse_inverse.hpp>
 
 namespace vouch {
 namespace {

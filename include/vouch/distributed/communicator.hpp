@@ -1,7 +1,10 @@
-// vouch/distributed/communicator.hpp -- what processes that share one system say to each other.
+// vouch/distributed/communicator.hpp -- processes that share one system: what they say to each other, how they
+// agree on errors, and who starts them.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -21,7 +24,7 @@ struct rank_message {
 /// Ranks 0 to size() - 1, which all call the same functions in the same order, from one thread each.
 ///
 /// Throws  Nothing by itself: a rank that fails between two calls must see to it that the others learn of it, or they
-///         wait for ever (agree() in agreement.hpp does).
+///         wait for ever (agree() does).
 class communicator {
  public:
   virtual ~communicator() = default;
@@ -90,5 +93,32 @@ std::vector<T> distribute(communicator& ranks, std::span<const T> sent,
   ranks.all_to_all(sent.data(), out, received.data(), in);
   return received;
 }
+
+/// Every rank does its work, which calls no function of ranks; where one throws, all throw what the first of them did.
+///
+/// Result  The work's exceptions as value_error, cancelled, or, of files and memory, file_error; with "rank 2: " in front
+///         where not all ranks threw the same.
+/// Cost    One all_gather() of a number.
+void agree(communicator& ranks, const std::function<void()>& work);
+
+/// Throws value_error where not all ranks have the same bytes: "rank 2 has other WHAT than rank 0".
+void require_same(communicator& ranks, const void* data, std::int64_t bytes, const char* what,
+                  const char* hint);
+
+/// How many processes a launcher (mpirun of Open MPI or MPICH, srun of Slurm) says that it started with this one; nothing
+/// where there is none.
+std::optional<int> launched_ranks();
+/// Of them, those on this machine; 1 where it is not known.
+int launched_ranks_here();
+
+/// The ranks of MPI_COMM_WORLD, once a process; the result's end waits for all of them.
+///
+/// Memory  The module vouch-mpi.so is looked for beside the program, in its ../lib/vouch and where VOUCH_BACKENDS says.
+/// Throws  file_error   there is no such module; the text names the package
+///         value_error  MPI does not start
+std::unique_ptr<communicator> start_mpi();
+
+/// Ends all ranks with that code, now: for a failure that the others cannot learn of. Does nothing before start_mpi().
+void abort_mpi(int code);
 
 }  // namespace vouch

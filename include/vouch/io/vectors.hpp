@@ -14,7 +14,7 @@
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/text/file.hpp>
-#include <vouch/text/outward.hpp>
+#include <vouch/text/number.hpp>
 
 namespace VOUCH_PUBLIC vouch {
 

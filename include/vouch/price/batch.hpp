@@ -1,10 +1,11 @@
-// vouch/price/batch.hpp -- many options with constant coefficients at once.
+// vouch/price/batch.hpp -- many options with constant coefficients at once, one after another or in columns.
 #pragma once
 #include <cstdint>
 #include <limits>
 #include <span>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/view.hpp>
 #include <vouch/core/visibility.hpp>
 #include <vouch/price/american.hpp>
 #include <vouch/price/boundary.hpp>
@@ -113,6 +114,27 @@ void price_batch(const device& dev, std::span<const batch_option> options, bool 
 /// Types  As price_batch; European options without digital payoff or barrier, volatility, expiry, spot and strike
 ///        positive.
 double batch_error(const batch_option& b, double tolerance);
+
+/// One element an option; with stride 0 one for all of them.
+struct european_columns {
+  view<const option_type> type;
+  view<const double> spot, strike, rate, dividend, volatility, expiry;
+};
+
+struct valuation_columns {
+  std::span<double> price, delta, gamma, theta, vega, rho;
+  std::span<double> error;  // of the price, at most
+};
+
+/// Price and Greeks of each option.
+///
+/// Shapes  All columns of as many elements.
+/// Memory  On the host.
+/// Result  As price_batch, with the error as batch_error but for its rounding: the same bits for any number of options and
+///         threads. NaN in all columns of an option with a number that is not finite, or whose spot, strike, volatility
+///         or expiry is not positive.
+/// Throws  shape_error; cancelled
+void price_european(const device& cpu, const european_columns& options, const valuation_columns& to);
 
 namespace detail {
 void price_batch_cuda(const device& dev, std::span<const batch_option> options, const batch_schemes& schemes,

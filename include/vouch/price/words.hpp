@@ -1,8 +1,10 @@
-// vouch/price/words.hpp -- the words by which options are described in text.
+// vouch/price/words.hpp -- the words, times, amounts and tables by which options are described in text.
 #pragma once
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <vouch/core/visibility.hpp>
 #include <vouch/price/contract.hpp>
@@ -48,5 +50,23 @@ inline std::optional<barrier_kind> barrier_of(std::string_view word) {
 inline std::optional<dividend_model> dividend_model_of(std::string_view word) {
   return detail::find_word<dividend_model>(dividend_model_words, word);
 }
+
+/// "0.25, 0.5": numbers between commas or semicolons.
+///
+/// Throws  value_error  what is no number
+std::vector<double> parse_times(std::string_view text);
+
+/// "0.25:1.5, 0.5:1.5": a time and what belongs to it.
+///
+/// Throws  value_error  what is no pair of numbers
+std::vector<cash_dividend> parse_dividends(std::string_view text);
+std::vector<curve_step> parse_curve(std::string_view text);
+
+/// Reads CSV, also .gz: the first line that is not blank has spots behind its first cell, which may say
+/// anything, each later one a time and a volatility for every spot.
+///
+/// Throws  parse_error  what is no number, a line of another length, no volatility; file_error. What the
+///                      numbers may be is for check(contract) to say
+volatility_table read_volatility_table(const std::string& path);
 
 }  // namespace vouch

@@ -6,7 +6,7 @@
 #include <vouch/dense/blas/complex_bodies.hpp>
 #include <vouch/dense/blas/each_element.hpp>
 #include <vouch/dense/blas1.hpp>
-#include <vouch/dense/complex_blas1.hpp>
+#include <vouch/dense/complex_blas.hpp>
 
 namespace vouch {
 

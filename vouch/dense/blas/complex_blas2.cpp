@@ -5,8 +5,7 @@
 #include <vouch/dense/blas/complex_bodies.hpp>
 #include <vouch/dense/blas/each_element.hpp>
 #include <vouch/dense/blas/stored_columns.hpp>
-#include <vouch/dense/complex_blas1.hpp>
-#include <vouch/dense/complex_blas2.hpp>
+#include <vouch/dense/complex_blas.hpp>
 #include <vouch/dense/factor/triangular_solve.hpp>
 
 namespace vouch {

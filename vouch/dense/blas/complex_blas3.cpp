@@ -5,7 +5,7 @@
 #include <vouch/dense/blas/complex_bodies.hpp>
 #include <vouch/dense/blas/each_element.hpp>
 #include <vouch/dense/blas3.hpp>
-#include <vouch/dense/complex_blas3.hpp>
+#include <vouch/dense/complex_blas.hpp>
 #include <vouch/dense/gemm/block_product.hpp>
 
 namespace vouch {

@@ -4,7 +4,7 @@
 
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/dense/blas1.hpp>
-#include <vouch/dense/complex_blas1.hpp>
+#include <vouch/dense/complex_blas.hpp>
 
 namespace vouch {
 namespace {

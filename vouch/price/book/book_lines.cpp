@@ -7,7 +7,6 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/price/contract.hpp>
-#include <vouch/price/schedule_text.hpp>
 #include <vouch/price/words.hpp>
 #include <vouch/text/csv.hpp>
 #include <vouch/text/nearest_name.hpp>

@@ -15,7 +15,6 @@
 #include <vouch/core/simd.hpp>
 #include <vouch/price/batch.hpp>
 #include <vouch/price/closed_form.hpp>
-#include <vouch/price/european_columns.hpp>
 #include <vouch/price/normal.hpp>
 
 namespace vouch::detail {

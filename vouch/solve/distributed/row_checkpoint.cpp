@@ -1,6 +1,6 @@
 #include <vouch/solve/distributed/row_checkpoint.hpp>
 
-#include <vouch/distributed/agreement.hpp>
+#include <vouch/distributed/communicator.hpp>
 
 namespace vouch {
 

@@ -12,7 +12,7 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/require.hpp>
 #include <vouch/core/stopwatch.hpp>
-#include <vouch/distributed/residual.hpp>
+#include <vouch/solve/distributed/residual.hpp>
 #include <vouch/solve/distributed/row_engines.hpp>
 #include <vouch/solve/distributed/row_fingerprint.hpp>
 #include <vouch/solve/loop/residual_checked_solve.hpp>

@@ -1,8 +1,8 @@
 // vouch/solve/distributed/row_vectors.hpp -- norms and products of vectors that stand on several ranks; private.
 #pragma once
 #include <vouch/core/device.hpp>
-#include <vouch/distributed/block_sums.hpp>
 #include <vouch/distributed/row_matrix.hpp>
+#include <vouch/solve/distributed/block_sums.hpp>
 #include <vouch/solve/loop/residual_checked_solve.hpp>
 
 namespace vouch::distributed {

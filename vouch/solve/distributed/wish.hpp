@@ -2,7 +2,7 @@
 #pragma once
 #include <span>
 
-#include <vouch/distributed/block_sums.hpp>
+#include <vouch/solve/distributed/block_sums.hpp>
 #include <vouch/solve/loop/inner_solver.hpp>
 
 namespace vouch::distributed {

@@ -18,7 +18,7 @@
 #include <vouch/solve/direct/module_factors.hpp>
 #include <vouch/solve/plan.hpp>
 #include <vouch/sparse/coo.hpp>
-#include <vouch/sparse/minimum_degree.hpp>
+#include <vouch/sparse/ordering.hpp>
 #include <vouch/sparse/transpose.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 

@@ -20,7 +20,7 @@
 #include <vouch/solve/driver/state_solve.hpp>
 #include <vouch/solve/driver/verdict.hpp>
 #include <vouch/solve/loop/checkpoint.hpp>
-#include <vouch/solve/loop/gpus.hpp>
+#include <vouch/solve/loop/choose_device.hpp>
 #include <vouch/solve/loop/report.hpp>
 #include <vouch/solve/loop/residual_checked_solve.hpp>
 #include <vouch/solve/loop/spd_check.hpp>

@@ -8,7 +8,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/solve/krylov/cg_engines.hpp>
 #include <vouch/solve/krylov/cg_system.hpp>
-#include <vouch/solve/loop/gpus.hpp>
+#include <vouch/solve/loop/choose_device.hpp>
 #include <vouch/solve/loop/vector_update.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/solve/precond/scaling.hpp>

@@ -4,7 +4,7 @@
 
 #include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/error.hpp>
-#include <vouch/solve/loop/gpus.hpp>
+#include <vouch/solve/loop/choose_device.hpp>
 
 namespace vouch {
 namespace {

@@ -1,4 +1,4 @@
-#include <vouch/verify/dense_inverse.hpp>
+#include <vouch/verify/dense/dense_inverse.hpp>
 
 #include <algorithm>
 #include <cmath>

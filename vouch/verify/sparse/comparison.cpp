@@ -1,4 +1,4 @@
-#include <vouch/verify/comparison.hpp>
+#include <vouch/verify/sparse/comparison.hpp>
 
 #include <vouch/verify/elements.hpp>
 #include <vouch/verify/rows.hpp>

@@ -13,12 +13,12 @@
 #include <vouch/interval/functions.hpp>
 #include <vouch/sparse/transpose.hpp>
 #include <vouch/sparse/valid_csr.hpp>
-#include <vouch/verify/dense_inverse.hpp>
+#include <vouch/verify/dense/dense_inverse.hpp>
 #include <vouch/verify/enclosed_residual.hpp>
-#include <vouch/verify/powers_of_two.hpp>
+#include <vouch/verify/sparse/powers_of_two.hpp>
 #include <vouch/verify/sparse/augmented.hpp>
 #include <vouch/verify/sparse/normal_equations.hpp>
-#include <vouch/verify/sparse_inverse.hpp>
+#include <vouch/verify/sparse/sparse_inverse.hpp>
 
 namespace vouch {
 namespace {

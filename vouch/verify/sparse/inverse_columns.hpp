@@ -6,7 +6,7 @@
 #include <vouch/core/simd.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/lu_factors.hpp>
-#include <vouch/verify/powers_of_two.hpp>
+#include <vouch/verify/sparse/powers_of_two.hpp>
 #include <vouch/verify/uncertainty.hpp>
 
 namespace vouch::detail {

@@ -11,7 +11,7 @@
 #include <vouch/sparse/product.hpp>
 #include <vouch/sparse/transpose.hpp>
 #include <vouch/verify/enclosed_sum.hpp>
-#include <vouch/verify/powers_of_two.hpp>
+#include <vouch/verify/sparse/powers_of_two.hpp>
 
 namespace vouch::detail {
 namespace {

@@ -7,7 +7,7 @@
 #include <vouch/core/device.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/verify/certificate.hpp>
-#include <vouch/verify/positive_definite.hpp>
+#include <vouch/verify/sparse/positive_definite.hpp>
 #include <vouch/verify/uncertainty.hpp>
 
 namespace vouch::detail {

@@ -1,4 +1,4 @@
-#include <vouch/verify/positive_definite.hpp>
+#include <vouch/verify/sparse/positive_definite.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@
 #include <vouch/sparse/ordering.hpp>
 #include <vouch/sparse/structure.hpp>
 #include <vouch/sparse/valid_csr.hpp>
-#include <vouch/verify/powers_of_two.hpp>
+#include <vouch/verify/sparse/powers_of_two.hpp>
 
 namespace vouch {
 namespace {

@@ -1,4 +1,4 @@
-#include <vouch/verify/powers_of_two.hpp>
+#include <vouch/verify/sparse/powers_of_two.hpp>
 
 #include <algorithm>
 #include <cstdlib>

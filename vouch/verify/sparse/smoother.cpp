@@ -1,4 +1,4 @@
-#include <vouch/verify/smoother.hpp>
+#include <vouch/verify/sparse/smoother.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include <vouch/verify/sparse_cholesky.hpp>
+#include <vouch/verify/sparse/sparse_cholesky.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +9,6 @@
 #include <vouch/core/simd.hpp>
 #include <vouch/interval/rounding.hpp>
 #include <vouch/sparse/fill.hpp>
-#include <vouch/sparse/minimum_degree.hpp>
-#include <vouch/sparse/nested_dissection.hpp>
 #include <vouch/sparse/ordering.hpp>
 
 namespace vouch::detail {

@@ -36,7 +36,7 @@ struct row_solve_options : stopping_criterion {
 ///                      preconditioner that is not offered, NaN or infinity in A, b or x, a checkpoint of another
 ///                      system, of other options or of no ranks
 ///         shape_error  b or x of another length
-/// Source  As cg(); sums: a binary tree over blocks of 1,024 rows (block_sums.hpp).
+/// Source  As cg(); sums: a binary tree over blocks of 1,024 rows.
 solve_report solve_rows(const device& cpu, const row_matrix& A, view<const double> b, view<double> x,
                         const row_solve_options& options = {});
 

@@ -1,4 +1,4 @@
-// vouch/verify/dense_inverse.hpp -- error bounds for any dense matrix, by an approximate inverse.
+// vouch/verify/dense/dense_inverse.hpp -- error bounds for any dense matrix, by an approximate inverse; private.
 #pragma once
 #include <memory>
 #include <optional>
@@ -6,16 +6,15 @@
 #include <vector>
 
 #include <vouch/core/device.hpp>
-#include <vouch/core/visibility.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/dense/types.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/verify/certificate.hpp>
-#include <vouch/verify/comparison.hpp>
-#include <vouch/verify/powers_of_two.hpp>
+#include <vouch/verify/sparse/comparison.hpp>
+#include <vouch/verify/sparse/powers_of_two.hpp>
 #include <vouch/verify/uncertainty.hpp>
 
-namespace VOUCH_PUBLIC vouch {
+namespace vouch {
 
 /// The proof that R A is an H-matrix, where R is an approximate inverse of A; or, where R is too far from one,
 /// that X R A is, where X is an approximate inverse of R A.

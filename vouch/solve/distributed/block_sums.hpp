@@ -1,14 +1,13 @@
-// vouch/distributed/block_sums.hpp -- sums whose bits do not depend on the number of ranks.
+// vouch/solve/distributed/block_sums.hpp -- sums whose bits do not depend on the number of ranks; private.
 #pragma once
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include <vouch/core/visibility.hpp>
 #include <vouch/distributed/communicator.hpp>
-#include <vouch/distributed/row_partition.hpp>
+#include <vouch/distributed/row_matrix.hpp>
 
-namespace VOUCH_PUBLIC vouch {
+namespace vouch {
 
 /// Adds what the blocks of rows contribute along a binary tree over their numbers: a function of those alone. Every
 /// rank adds up the largest whole nodes of the tree that it has, all ranks learn of all such nodes, and each adds the

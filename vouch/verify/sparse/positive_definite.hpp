@@ -1,4 +1,4 @@
-// vouch/verify/positive_definite.hpp -- error bounds for symmetric positive definite matrices.
+// vouch/verify/sparse/positive_definite.hpp -- error bounds for symmetric positive definite matrices; private.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -6,13 +6,12 @@
 #include <vector>
 
 #include <vouch/core/device.hpp>
-#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/verify/certificate.hpp>
-#include <vouch/verify/sparse_cholesky.hpp>
+#include <vouch/verify/sparse/sparse_cholesky.hpp>
 #include <vouch/verify/uncertainty.hpp>
 
-namespace VOUCH_PUBLIC vouch {
+namespace vouch {
 
 struct positive_definite_options {
   uncertainty within;

@@ -1,13 +1,12 @@
 // vouch/solve/loop/ritz_values.hpp -- the extreme eigenvalues that conjugate gradients have met, from their scalars;
-// a detail of public headers.
+// private.
 #pragma once
 #include <algorithm>
 #include <cmath>
 
-#include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/checkpoint.hpp>
 
-namespace VOUCH_PUBLIC vouch {
+namespace vouch {
 
 /// Estimates the extreme eigenvalues of M A by the Lanczos matrix T = R^T R that the steps alpha and beta stand
 /// for: R has 1/sqrt(alpha_k) on its diagonal and sqrt(beta_k/alpha_k) beside it, and the norms of R and of its

@@ -1,4 +1,4 @@
-// vouch/verify/sparse_inverse.hpp -- error bounds for any sparse matrix whose factors are sparse.
+// vouch/verify/sparse/sparse_inverse.hpp -- error bounds for any sparse matrix whose factors are sparse; private.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -6,14 +6,13 @@
 #include <vector>
 
 #include <vouch/core/device.hpp>
-#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/lu_factors.hpp>
 #include <vouch/verify/certificate.hpp>
-#include <vouch/verify/powers_of_two.hpp>
+#include <vouch/verify/sparse/powers_of_two.hpp>
 #include <vouch/verify/uncertainty.hpp>
 
-namespace VOUCH_PUBLIC vouch {
+namespace vouch {
 
 struct sparse_inverse_options {
   uncertainty within;

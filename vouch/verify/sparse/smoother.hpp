@@ -1,17 +1,16 @@
-// vouch/verify/smoother.hpp -- the rough part of the solution of a system, by a few passes in single precision;
-// a detail of public headers.
+// vouch/verify/sparse/smoother.hpp -- the rough part of the solution of a system, by a few passes in single precision;
+// private.
 #pragma once
 #include <cstdint>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
-#include <vouch/core/visibility.hpp>
 #include <vouch/interval/interval.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
 
-namespace VOUCH_PUBLIC vouch {
+namespace vouch {
 namespace detail {
 
 /// For a symmetric H-matrix A with diagonal D > 0, whose D^-1 A has eigenvalues in (0, 2), polynomials of D^-1

@@ -1,4 +1,4 @@
-// vouch/solve/stationary/stationary_iteration.hpp -- one sweep of a stationary iteration, and the matrices that can be swept; a detail of public headers.
+// vouch/solve/stationary/stationary_iteration.hpp -- one sweep of a stationary iteration, and the matrices that can be swept; private.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -8,7 +8,6 @@
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/types.hpp>
-#include <vouch/core/visibility.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/dense/types.hpp>
 #include <vouch/solve/loop/inner_solver.hpp>
@@ -17,7 +16,7 @@
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/residual.hpp>
 
-namespace VOUCH_PUBLIC vouch {
+namespace vouch {
 
 struct sweep_rule {
   bool simultaneous = false;  // Jacobi: all rows see the old iterate

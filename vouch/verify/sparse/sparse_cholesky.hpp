@@ -1,14 +1,13 @@
-// vouch/verify/sparse_cholesky.hpp -- the Cholesky factor of a sparse matrix by dense fronts; a detail of public headers.
+// vouch/verify/sparse/sparse_cholesky.hpp -- the Cholesky factor of a sparse matrix by dense fronts; private.
 #pragma once
 #include <cstdint>
 #include <vector>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
-#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace VOUCH_PUBLIC vouch {
+namespace vouch {
 namespace detail {
 
 /// An order of minimum degrees, or by nested dissection where there is METIS and that takes fewer operations;

@@ -1,12 +1,11 @@
-// vouch/distributed/residual.hpp -- r = b - A x in twice the working precision, of a matrix that stands on several ranks.
+// vouch/solve/distributed/residual.hpp -- r = b - A x in twice the working precision, of a matrix that stands on several ranks; private.
 #pragma once
 #include <vouch/core/device.hpp>
-#include <vouch/core/visibility.hpp>
-#include <vouch/distributed/block_sums.hpp>
 #include <vouch/distributed/row_matrix.hpp>
+#include <vouch/solve/distributed/block_sums.hpp>
 #include <vouch/sparse/residual.hpp>
 
-namespace VOUCH_PUBLIC vouch {
+namespace vouch {
 
 /// r := b - A (x + x_lo), as residual() of sparse/residual.hpp.
 ///

@@ -1,10 +1,8 @@
-// vouch/solve/loop/stopping_rule.hpp -- when an inner iteration ends, and how; shared by host and device; a detail of public headers.
+// vouch/solve/loop/stopping_rule.hpp -- when an inner iteration ends, and how; shared by host and device; private.
 #pragma once
 #include <cstdint>
 
-#include <vouch/core/visibility.hpp>
-
-namespace VOUCH_PUBLIC vouch {
+namespace vouch {
 
 enum class solver_event : std::int32_t {
   running,

@@ -1,4 +1,4 @@
-// vouch/verify/h_matrix.hpp -- error bounds for H-matrices, sparse ones never leaving their form.
+// vouch/verify/sparse/h_matrix.hpp -- error bounds for H-matrices, sparse ones never leaving their form; private.
 #pragma once
 #include <memory>
 #include <optional>
@@ -6,15 +6,14 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
-#include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
 #include <vouch/verify/certificate.hpp>
-#include <vouch/verify/comparison.hpp>
-#include <vouch/verify/smoother.hpp>
+#include <vouch/verify/sparse/comparison.hpp>
+#include <vouch/verify/sparse/smoother.hpp>
 #include <vouch/verify/uncertainty.hpp>
 
-namespace VOUCH_PUBLIC vouch {
+namespace vouch {
 
 struct h_matrix_options {
   uncertainty within;

@@ -1,4 +1,4 @@
-#include <vouch/distributed/block_sums.hpp>
+#include <vouch/solve/distributed/block_sums.hpp>
 
 #include <algorithm>
 

@@ -1,14 +1,13 @@
 // vouch/solve/stationary/chebyshev_steps.hpp -- Chebyshev's acceleration of a fixed-point iteration, its scalars; one text
-// for every device; a detail of public headers.
+// for every device; private.
 #pragma once
 #include <cmath>
 #include <cstdint>
 #include <string>
 
 #include <vouch/core/types.hpp>
-#include <vouch/core/visibility.hpp>
 
-namespace VOUCH_PUBLIC vouch {
+namespace vouch {
 
 /// The iteration x -> G x + c, whose eigenvalues are taken to be real and to lie in [low, high], is replaced by
 /// x += p, p := along_change (G x + c - x) + keep p.

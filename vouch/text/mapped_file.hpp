@@ -1,11 +1,10 @@
-// vouch/text/mapped_file.hpp -- the bytes of a regular file in the address space.
+// vouch/text/mapped_file.hpp -- the bytes of a regular file in the address space; private.
 #pragma once
 #include <string>
 
-#include <vouch/core/visibility.hpp>
 #include <vouch/text/file.hpp>
 
-namespace VOUCH_PUBLIC vouch {
+namespace vouch {
 
 /// The bytes of a file with random access, read as they are touched: faster than copying them with read().
 ///

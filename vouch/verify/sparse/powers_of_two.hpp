@@ -1,17 +1,16 @@
-// vouch/verify/powers_of_two.hpp -- matrices scaled exactly, so that their size is no concern of a proof;
-// a detail of public headers.
+// vouch/verify/sparse/powers_of_two.hpp -- matrices scaled exactly, so that their size is no concern of a proof;
+// private.
 #pragma once
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
-#include <vouch/core/visibility.hpp>
 #include <vouch/interval/interval.hpp>
 #include <vouch/interval/rounding.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace VOUCH_PUBLIC vouch {
+namespace vouch {
 namespace detail {
 
 /// Exponents: row i times 2^rows[i], column j times 2^columns[j].

@@ -1,4 +1,4 @@
-#include <vouch/distributed/residual.hpp>
+#include <vouch/solve/distributed/residual.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,14 +1,13 @@
-// vouch/io/npz.hpp -- NumPy's file format for several arrays: a zip archive of .npy files.
+// vouch/io/npz.hpp -- NumPy's file format for several arrays: a zip archive of .npy files; private.
 #pragma once
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <vouch/core/visibility.hpp>
 #include <vouch/io/npy.hpp>
 
-namespace VOUCH_PUBLIC vouch {
+namespace vouch {
 
 struct npz_array {
   std::string name;  // of the member, without .npy

@@ -1,4 +1,4 @@
-// vouch/solve/loop/inner_solver.hpp -- what every iterative method offers to the residual-checked solve; a detail of public headers.
+// vouch/solve/loop/inner_solver.hpp -- what every iterative method offers to the residual-checked solve; private.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -10,13 +10,12 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/cancellation.hpp>
-#include <vouch/core/visibility.hpp>
 #include <vouch/solve/loop/checkpoint.hpp>
 #include <vouch/solve/loop/report.hpp>
 #include <vouch/solve/loop/ritz_values.hpp>
 #include <vouch/solve/loop/stopping_rule.hpp>
 
-namespace VOUCH_PUBLIC vouch {
+namespace vouch {
 
 /// Collects the history and asks the user's monitor; numbers iterations on across restarts. Where they are saved it knows
 /// what of them is not the engine's.

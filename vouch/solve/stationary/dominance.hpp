@@ -1,13 +1,12 @@
-// vouch/solve/stationary/dominance.hpp -- diagonal dominance: what it proves of convergence and of the error.
+// vouch/solve/stationary/dominance.hpp -- diagonal dominance: what it proves of convergence and of the error; private.
 #pragma once
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include <vouch/core/visibility.hpp>
 #include <vouch/solve/stationary/stationary_iteration.hpp>
 
-namespace VOUCH_PUBLIC vouch {
+namespace vouch {
 
 /// Which sums of off-diagonal entries the diagonal outweighs.
 enum class dominance_kind {

@@ -1,15 +1,14 @@
-// vouch/verify/comparison.hpp -- bounds from v > 0 with <A> v > 0, for a matrix in any form; a detail of public headers.
+// vouch/verify/sparse/comparison.hpp -- bounds from v > 0 with <A> v > 0, for a matrix in any form; private.
 #pragma once
 #include <cstdint>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
-#include <vouch/core/visibility.hpp>
 #include <vouch/interval/interval.hpp>
 #include <vouch/verify/pass.hpp>
 #include <vouch/verify/uncertainty.hpp>
 
-namespace VOUCH_PUBLIC vouch {
+namespace vouch {
 namespace detail {
 
 /// <A> = D - E has at most |a_ii| on the diagonal and -|a_ij| or less off it, for all matrices within a radius.

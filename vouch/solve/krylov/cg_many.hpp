@@ -1,15 +1,14 @@
-// vouch/solve/krylov/cg_many.hpp -- conjugate gradients for several right-hand sides with one matrix.
+// vouch/solve/krylov/cg_many.hpp -- conjugate gradients for several right-hand sides with one matrix; private.
 #pragma once
 #include <cstdint>
 #include <vector>
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
-#include <vouch/core/visibility.hpp>
 #include <vouch/solve/krylov/cg.hpp>
 #include <vouch/sparse/csr.hpp>
 
-namespace VOUCH_PUBLIC vouch {
+namespace vouch {
 
 /// Solves A x_j = b_j for every column j, from the given x_j: as cg() for each, but up to eight columns go
 /// through the loop together, so that one pass over A serves them all. Each has its own step lengths and ends
