@@ -6,33 +6,16 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
-#include <vouch/core/random.hpp>
 #include <vouch/fingerprint/batch.hpp>
 #include <vouch/fingerprint/score.hpp>
 #include <vouch/fingerprint/synthetic_print.hpp>
 #include <vouch/fingerprint/verify.hpp>
 
+#include "random_model.hpp"
 #include "temporary.hpp"
 
 namespace vouch::fingerprint {
 namespace {
-
-feature_matrix random_matrix(int rows, int columns, std::uint64_t seed, double scale) {
-  feature_matrix m{rows, columns, {}};
-  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(columns); ++i)
-    m.values.push_back(static_cast<float>(scale * (2 * random_unit(seed, i) - 1)));
-  return m;
-}
-
-model random_model() {
-  model m;
-  m.perceptron = mlp{random_matrix(20, orientation_size, 1, 0.1), random_matrix(10, 20, 2, 1),
-                     random_matrix(1, 10, 3, 1).values, random_matrix(classes, 10, 4, 1),
-                     random_matrix(1, classes, 5, 1).values};
-  m.probabilistic = pnn{random_matrix(20, orientation_size, 6, 0.1), random_matrix(100, 20, 7, 1), {}, 1.5F};
-  for (int i = 0; i < 100; ++i) m.probabilistic->classes.push_back(static_cast<std::uint8_t>(i % classes));
-  return m;
-}
 
 std::vector<grey_image> pages() {
   std::vector<grey_image> all;
@@ -43,7 +26,7 @@ std::vector<grey_image> pages() {
 }
 
 TEST(classify, same_bits_for_any_number_of_threads) {
-  const model m = random_model();
+  const model m = random_model(20, 10, 100, 0.1);
   const std::vector<grey_image> all = pages();
   for (const network_kind kind : {network_kind::perceptron, network_kind::probabilistic}) {
     std::vector<classification> once(all.size()), again(all.size());
@@ -71,7 +54,7 @@ TEST(classify, same_bits_for_any_number_of_threads) {
 }
 
 TEST(classify, files_as_their_pages) {
-  const model m = random_model();
+  const model m = random_model(20, 10, 100, 0.1);
   const testing::temporary_folder folder;
   std::vector<grey_image> all = pages();
   std::vector<std::string> files{folder.path("a.png"), folder.path("w.pgm"), folder.path("none.pgm")};
@@ -116,14 +99,14 @@ TEST(classify, nothing_of_a_blank_print_is_no_number) {
   std::vector<classification> results(1);
   std::vector<float> field(orientation_size);
   for (const network_kind kind : {network_kind::perceptron, network_kind::probabilistic}) {
-    classify(device::cpu(1), random_model(), kind, {&page, 1}, results, field);
+    classify(device::cpu(1), random_model(20, 10, 100, 0.1), kind, {&page, 1}, results, field);
     EXPECT_TRUE(std::isfinite(results[0].confidence));
     for (const float x : field) EXPECT_TRUE(std::isfinite(x));
   }
 }
 
 TEST(networks, against_sums_in_double) {
-  const model m = random_model();
+  const model m = random_model(20, 10, 100, 0.1);
   const feature_matrix features = random_matrix(4, 20, 11, 3);
   std::vector<class_outputs> outputs(4);
   evaluate(device::cpu(1), *m.perceptron, features.values, outputs);
@@ -144,7 +127,7 @@ TEST(networks, against_sums_in_double) {
 
 // 40 is so far from all prototypes that every Gaussian underflows.
 TEST(networks, shares_far_from_all_prototypes) {
-  const model m = random_model();
+  const model m = random_model(20, 10, 100, 0.1);
   for (const float scale : {0.5F, 40.0F}) {
     const std::vector<float> features(20, scale);
     std::vector<class_outputs> outputs(1);

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include <vouch/core/config.hpp>
-#include <vouch/core/random.hpp>
 #include <vouch/dense/factor/lapack.hpp>
 #include <vouch/fingerprint/classify.hpp>
 #include <vouch/fingerprint/synthetic_print.hpp>
@@ -13,6 +12,7 @@
 #include <vouch/fingerprint/verify.hpp>
 
 #include "hostile.hpp"
+#include "random_model.hpp"
 
 namespace vouch::fingerprint {
 namespace {
@@ -31,27 +31,6 @@ void expect_same_everywhere(const Work& work) {
   const bits usual = work();
   for (const testing::hostile_environment& how : testing::hostile_environments())
     EXPECT_TRUE(testing::in(how, work) == usual) << how.name;
-}
-
-std::vector<float> random_numbers(std::size_t count, std::uint64_t seed, double scale) {
-  std::vector<float> values;
-  for (std::uint64_t i = 0; i < count; ++i)
-    values.push_back(static_cast<float>(scale * (2 * random_unit(seed, i) - 1)));
-  return values;
-}
-
-feature_matrix random_matrix(int rows, int columns, std::uint64_t seed, double scale) {
-  const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
-  return {rows, columns, random_numbers(count, seed, scale)};
-}
-
-model random_model() {
-  model m;
-  m.perceptron = mlp{random_matrix(12, orientation_size, 1, 0.1), random_matrix(7, 12, 2, 1),
-                     random_numbers(7, 3, 1), random_matrix(classes, 7, 4, 1), random_numbers(classes, 5, 1)};
-  m.probabilistic = pnn{random_matrix(12, orientation_size, 6, 0.1), random_matrix(30, 12, 7, 1), {}, 1.5F};
-  for (int i = 0; i < 30; ++i) m.probabilistic->classes.push_back(static_cast<std::uint8_t>(i % classes));
-  return m;
 }
 
 const grey_image& page() {
@@ -95,7 +74,7 @@ TEST(environment, stages_of_a_print) {
 }
 
 TEST(environment, networks_and_proofs) {
-  const model m = random_model();
+  const model m = random_model(12, 7, 30, 0.1);
   constexpr std::size_t n = 3;
   const std::vector<float> averages = random_numbers(n * orientation_size, 11, 1);
   expect_same_everywhere([&] {
@@ -120,7 +99,7 @@ TEST(environment, networks_and_proofs) {
 }
 
 TEST(environment, classification_and_score) {
-  const model m = random_model();
+  const model m = random_model(12, 7, 30, 0.1);
   expect_same_everywhere([&m] {
     std::vector<classification> found(2);
     const std::vector<grey_image> pages(2, page());

@@ -13,21 +13,10 @@
 #include <vouch/fingerprint/synthetic_print.hpp>
 
 #include "devices.hpp"
+#include "random_model.hpp"
 
 namespace vouch::fingerprint {
 namespace {
-
-std::vector<float> random_numbers(std::size_t count, std::uint64_t seed, double scale) {
-  std::vector<float> values;
-  for (std::uint64_t i = 0; i < count; ++i)
-    values.push_back(static_cast<float>(scale * (2 * random_unit(seed, i) - 1)));
-  return values;
-}
-
-feature_matrix random_matrix(int rows, int columns, std::uint64_t seed, double scale) {
-  const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
-  return {rows, columns, random_numbers(count, seed, scale)};
-}
 
 template <class T>
 bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
@@ -213,15 +202,6 @@ TEST(gpu, orientations_of_noise) {
   }
 }
 
-model random_model() {
-  model m;
-  m.perceptron = mlp{random_matrix(32, orientation_size, 1, 0.05), random_matrix(10, 32, 2, 0.5),
-                     random_numbers(10, 3, 1), random_matrix(classes, 10, 4, 1), random_numbers(classes, 5, 1)};
-  m.probabilistic = pnn{random_matrix(32, orientation_size, 6, 0.05), random_matrix(500, 32, 7, 1), {}, 1.5F};
-  for (int i = 0; i < 500; ++i) m.probabilistic->classes.push_back(static_cast<std::uint8_t>(i % classes));
-  return m;
-}
-
 void expect_same_answers(std::span<const classification> found, std::span<const classification> expected) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
     EXPECT_EQ(found[i].pattern, expected[i].pattern) << i;
@@ -238,7 +218,7 @@ void expect_same_answers(std::span<const classification> found, std::span<const 
 TEST(gpu, classify_as_on_the_cpu) {
   VOUCH_NEEDS_GPU();
   const device gpu = testing::gpus().front();
-  const model m = random_model();
+  const model m = random_model(32, 10, 500, 0.05);
   std::vector<grey_image> pages = cut_prints::made().pages;
   pages.push_back({10, 10, std::vector<std::uint8_t>(100)});
   const std::size_t n = pages.size();
@@ -262,7 +242,7 @@ TEST(gpu, classify_as_on_the_cpu) {
 TEST(gpu, pages_of_one_size_in_the_memory_of_host_and_gpu) {
   VOUCH_NEEDS_GPU();
   const device gpu = testing::gpus().front();
-  const model m = random_model();
+  const model m = random_model(32, 10, 500, 0.05);
   std::vector<grey_image> pages;
   std::vector<std::uint8_t> pixels;
   for (const grey_image& page : cut_prints::made().pages) {
