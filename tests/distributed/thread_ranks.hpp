@@ -35,8 +35,6 @@ class thread_rank final : public communicator {
   int rank() const override { return rank_; }
   int size() const override { return static_cast<int>(hub_.pointers.size()); }
   std::string name() const override { return "threads"; }
-  void barrier() override { hub_.all_here.arrive_and_wait(); }
-
   void broadcast(void* data, std::int64_t bytes, int from) override {
     show(data, {});
     if (rank_ != from) copy(data, hub_.pointers[static_cast<std::size_t>(from)], bytes);
@@ -93,6 +91,7 @@ class thread_rank final : public communicator {
   }
 
  private:
+  void barrier() { hub_.all_here.arrive_and_wait(); }
   void show(const void* data, std::span<const std::int64_t> sizes) {
     hub_.pointers[static_cast<std::size_t>(rank_)] = data;
     hub_.sizes[static_cast<std::size_t>(rank_)] = sizes;

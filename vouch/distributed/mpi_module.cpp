@@ -25,7 +25,6 @@ class mpi_ranks final : public communicator {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   std::string name() const override { return module_.library; }
-  void barrier() override { module_.barrier(); }
   void broadcast(void* data, std::int64_t bytes, int from) override { module_.broadcast(data, bytes, from); }
   void all_gather(const void* mine, void* all, std::span<const std::int64_t> bytes_of) override {
     module_.all_gather(mine, all, bytes_of.data());

@@ -4,10 +4,12 @@
 #include <limits>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/distributed/communicator.hpp>
+#include <vouch/sparse/coo.hpp>
 
 namespace vouch {
 namespace {
@@ -48,6 +50,27 @@ std::vector<std::int64_t> entries_of_blocks(communicator& ranks, std::int64_t ro
   return count;
 }
 
+// Of `rows` rows from first_row on. Columns are still those of the whole matrix.
+csr<double> csr_of(std::int64_t rows, std::int64_t cols, std::int64_t first_row,
+                   std::vector<matrix_entry> entries) {
+  const device cpu = device::cpu(1);
+  const auto count = static_cast<std::int64_t>(entries.size());
+  coo own{rows,
+          cols,
+          symmetry::general,
+          array<std::int32_t>(cpu, count),
+          array<std::int32_t>(cpu, count),
+          array<double>(cpu, count)};
+  for (std::int64_t k = 0; k < count; ++k) {
+    const matrix_entry& e = entries[static_cast<std::size_t>(k)];
+    own.row[k] = static_cast<std::int32_t>(e.row - first_row);
+    own.col[k] = e.col;
+    own.val[k] = e.value;
+  }
+  std::vector<matrix_entry>().swap(entries);
+  return to_csr(cpu, std::move(own));
+}
+
 }  // namespace
 
 row_matrix row_matrix::from_entries(communicator& ranks, std::int64_t rows, std::vector<matrix_entry> entries) {
@@ -60,52 +83,15 @@ row_matrix row_matrix::from_entries(communicator& ranks, std::int64_t rows, std:
   return from_own(made, bring_to_owners(ranks, made->partition, std::move(entries)));
 }
 
-// By rows first, keeping their order, then each row by columns.
 row_matrix row_matrix::from_own(std::shared_ptr<pattern> made, std::vector<matrix_entry> entries) {
-  const device cpu = device::cpu(1);
-  const std::int64_t first = made->first_row, m = made->rows;
-  struct element {
-    std::int32_t col;
-    double value;
-  };
-  std::vector<std::int64_t> start(static_cast<std::size_t>(m) + 1, 0);
-  for (const matrix_entry& e : entries) ++start[static_cast<std::size_t>(e.row - first) + 1];
-  std::partial_sum(start.begin(), start.end(), start.begin());
-  std::vector<element> elements(entries.size());
-  std::vector<std::int64_t> next(start.begin(), start.end() - 1);
-  for (const matrix_entry& e : entries)
-    elements[static_cast<std::size_t>(next[static_cast<std::size_t>(e.row - first)]++)] = {e.col, e.value};
-  std::vector<matrix_entry>().swap(entries);
-
-  const auto by_column = [](const element& a, const element& b) { return a.col < b.col; };
-  made->row_ptr = array<std::int64_t>(cpu, m + 1);
-  made->row_ptr[0] = 0;
-  std::size_t kept = 0;
-  for (std::int64_t i = 0; i < m; ++i) {
-    const auto begin = elements.begin() + start[static_cast<std::size_t>(i)],
-               end = elements.begin() + start[static_cast<std::size_t>(i) + 1];
-    if (!std::is_sorted(begin, end, by_column)) std::stable_sort(begin, end, by_column);
-    const std::size_t row_begin = kept;
-    for (auto e = begin; e != end; ++e) {
-      if (kept > row_begin && elements[kept - 1].col == e->col)
-        elements[kept - 1].value += e->value;
-      else
-        elements[kept++] = *e;
-    }
-    made->row_ptr[i + 1] = static_cast<std::int64_t>(kept);
-  }
-  std::vector<std::int32_t> columns(kept);
-  array<double> values(cpu, static_cast<std::int64_t>(kept));
-  for (std::size_t k = 0; k < kept; ++k) {
-    columns[k] = elements[k].col;
-    values[static_cast<std::int64_t>(k)] = elements[k].value;
-  }
-  made->make_halo(columns);
+  csr<double> rows = csr_of(made->rows, made->partition.rows(), made->first_row, std::move(entries));
+  made->row_ptr = std::move(rows.row_ptr);
+  made->make_halo({rows.col.data(), static_cast<std::size_t>(rows.col.size())});
   made->sort_blocks();
-  std::int64_t nonzeros[1] = {values.size()};
+  std::int64_t nonzeros[1] = {rows.val.size()};
   made->ranks.sum(nonzeros);
   made->all_nonzeros = nonzeros[0];
-  return {std::move(made), std::move(values)};
+  return {std::move(made), std::move(rows.val)};
 }
 
 void row_matrix::pattern::make_halo(std::span<const std::int32_t> columns) {

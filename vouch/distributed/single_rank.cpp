@@ -15,7 +15,6 @@ class single_rank final : public communicator {
   int rank() const override { return 0; }
   int size() const override { return 1; }
   std::string name() const override { return "one process"; }
-  void barrier() override {}
   void broadcast(void*, std::int64_t, int) override {}
   void all_gather(const void* mine, void* all, std::span<const std::int64_t> bytes_of) override {
     copy(all, mine, bytes_of[0]);

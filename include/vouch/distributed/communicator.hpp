@@ -33,7 +33,6 @@ class communicator {
   /// As reported: "Open MPI 4.1.4".
   virtual std::string name() const = 0;
 
-  virtual void barrier() = 0;
   /// data := that of rank `from`; the same number of bytes everywhere.
   virtual void broadcast(void* data, std::int64_t bytes, int from) = 0;
   /// all := the bytes of all ranks one after another; bytes_of has size() elements, and this rank's are

@@ -33,8 +33,6 @@ int start(int* rank, int* size) {
   return 0;
 }
 
-void barrier() { MPI_Barrier(MPI_COMM_WORLD); }
-
 void broadcast(void* data, int64_t bytes, int from) {
   for (int64_t at = 0; at < bytes; at += piece)
     MPI_Bcast(static_cast<char*>(data) + at, static_cast<int>(std::min(piece, bytes - at)), MPI_BYTE, from,
@@ -122,8 +120,7 @@ void abort(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const vouch_ranks* vouch_mpi_ranks() {
-  static const vouch_ranks self{
-      VOUCH_RANKS_ABI,    library, start,          barrier, broadcast, all_gather, all_to_all,
-      all_to_all_numbers, sum,     begin_exchange, wait,    stop,      abort};
+  static const vouch_ranks self{VOUCH_RANKS_ABI,    library, start,          broadcast, all_gather, all_to_all,
+                                all_to_all_numbers, sum,     begin_exchange, wait,      stop,       abort};
   return &self;
 }

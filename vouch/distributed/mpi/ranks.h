@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-enum { VOUCH_RANKS_ABI = 1 };
+enum { VOUCH_RANKS_ABI = 2 };
 
 struct vouch_message {
   int rank;
@@ -23,7 +23,6 @@ struct vouch_ranks {
 
   /* Once a process; 0 where that was done. */
   int (*start)(int* rank, int* size);
-  void (*barrier)(void);
   void (*broadcast)(void* data, int64_t bytes, int from);
   void (*all_gather)(const void* mine, void* all, const int64_t* bytes_of);
   void (*all_to_all)(const void* sent, const int64_t* sent_bytes, void* received,

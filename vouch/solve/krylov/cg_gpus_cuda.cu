@@ -18,6 +18,7 @@
 #include <vouch/solve/krylov/gpu_team.cuh>
 #include <vouch/solve/krylov/shared_rows.hpp>
 #include <vouch/solve/krylov/slab_matrix.hpp>
+#include <vouch/solve/loop/choose_device.hpp>
 
 namespace vouch {
 namespace {
@@ -130,6 +131,10 @@ struct team_rows {
   unsigned readers;
   unsigned writers;
 };
+
+static_assert(slab_count == most_gpus, "a slab, and a place among what is added up, for each GPU");
+static_assert(shared_rows_block<float> == block * chunk<float>::width &&
+              shared_rows_block<double> == block * chunk<double>::width);
 
 // Blocks that share come first, and behind the last one of all block 0.
 __device__ std::int64_t chunk_of_thread(unsigned first_block) {

@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <limits>
 
 #include <vouch/core/memory.hpp>
 #include <vouch/core/parallel_for.cuh>
 #include <vouch/solve/krylov/shared_rows.hpp>
+#include <vouch/solve/loop/choose_device.hpp>
 
 namespace vouch {
 namespace {
@@ -46,6 +48,7 @@ void set_stretch(const std::vector<std::int32_t>& readers_of_block, shared_rows&
 template <real T>
 std::vector<shared_rows> find_shared_rows(const device& home, csr_view<const T> A,
                                           std::span<const row_range> parts) {
+  static_assert(most_gpus <= std::numeric_limits<std::uint8_t>::digits, "needed_by has a bit for each GPU");
   constexpr std::int64_t block = shared_rows_block<T>;
   const device cpu = device::cpu(1);
   array<std::uint8_t> needed_by = array<std::uint8_t>::zeros(home, A.rows);
