@@ -10,6 +10,7 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/solve/loop/choose_device.hpp>
+#include <vouch/solve/options.hpp>
 #include <vouch/text/file.hpp>
 
 #include "command_line.hpp"
@@ -18,7 +19,6 @@
 namespace vouch::cli {
 namespace {
 
-constexpr std::array<std::string_view, 3> precisions{"double", "single", "mixed"};
 constexpr std::array<std::string_view, 3> device_kinds{"auto", "cpu", "cuda"};
 constexpr std::int64_t most_threads = 4096;
 
@@ -41,7 +41,7 @@ void add_device_options(command_line& line, common_options& common, const char* 
 }
 
 void add_precision_option(command_line& line, common_options& common, const char* about_mixed) {
-  line.choice("--precision", "P", common.precision, precisions,
+  line.choice("--precision", "P", common.precision, precision_words,
               std::string("double, single or mixed") + about_mixed + " [double]");
 }
 
@@ -60,7 +60,7 @@ device_request parse_device(const std::string& text, bool takes_several) {
   if (text == "auto") return {true, false, 0};
   if (text == "cpu") return {false, false, 0};
   if (text == "cuda") return {false, true, 0};
-  const bool several = text == "cuda:all" || (text.starts_with("cuda:") && text.find(',') != std::string::npos);
+  const bool several = names_several_gpus(text);
   if (several && !takes_several)
     throw usage_error(fmt::format("option --device: one device, not {}", text),
                       "vouch solve takes several GPUs, by conjugate gradients");

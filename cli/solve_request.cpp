@@ -13,6 +13,7 @@
 #include <vouch/solve/precond/amg.hpp>
 #include <vouch/solve/precond/make.hpp>
 #include <vouch/sparse/csr.hpp>
+#include <vouch/text/tokens.hpp>
 
 #include "command_line.hpp"
 #include "solve_checkpoint.hpp"
@@ -21,8 +22,6 @@
 namespace vouch::cli {
 namespace {
 
-constexpr std::array<std::string_view, 3> sweeps{"forward", "backward", "symmetric"};
-constexpr std::array<std::string_view, 2> orderings{"natural", "multicolor"};
 constexpr std::array<std::string_view, 3> amg_types{"auto", "sa", "structured"};
 constexpr std::array<std::string_view, 1> engines{"ranks"};
 constexpr std::array<std::string_view, 2> rhs_words{"ones", "row-sums"};
@@ -171,8 +170,9 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
   line.choice("--method", "NAME", request.options.method, method_names(), "[auto] " + method_list());
   line.text("--omega", "X", typed.omega,
             "relaxation of jacobi, sor, ssor, async, in (0, 2); sor, ssor: auto [1]");
-  line.choice("--sweep", "ORDER", typed.sweep, sweeps, "of gauss-seidel, sor: forward, backward or symmetric");
-  line.choice("--ordering", "NAME", typed.ordering, orderings,
+  line.choice("--sweep", "ORDER", typed.sweep, sweep_words,
+              "of gauss-seidel, sor: forward, backward or symmetric");
+  line.choice("--ordering", "NAME", typed.ordering, ordering_words,
               "of gauss-seidel, sor, ssor: natural or multicolor [natural]");
   line.text("--accel", "NAME", typed.accelerate,
             "of sweeps: anderson:M mixes 1 to 16 iterates; chebyshev, real spectra");
@@ -235,19 +235,14 @@ void check_multigrid(solve_request& request) {
 void take_options(const typed_options& typed, solve_request& request) {
   check_multigrid(request);
   solve_options& options = request.options;
-  for (const working_precision p : {working_precision::single, working_precision::mixed})
-    if (request.common.precision == name(p)) options.precision = p;
+  options.precision = *find_word<working_precision>(precision_words, request.common.precision);
   if (!typed.stop.empty()) parse_stop(typed.stop, request);
   if (!typed.accelerate.empty()) parse_acceleration(typed.accelerate, request);
   options.estimate_omega = typed.omega == "auto";
   if (!typed.omega.empty() && !options.estimate_omega)
     options.omega = parse_real("--omega", typed.omega, -std::numeric_limits<double>::max());
-  if (!typed.sweep.empty())
-    options.sweep = typed.sweep == "symmetric"  ? sweep_order::symmetric
-                    : typed.sweep == "backward" ? sweep_order::backward
-                                                : sweep_order::forward;
-  if (!typed.ordering.empty())
-    options.ordering = typed.ordering == "multicolor" ? sweep_ordering::multicolor : sweep_ordering::natural;
+  options.sweep = find_word<sweep_order>(sweep_words, typed.sweep);
+  options.ordering = find_word<sweep_ordering>(ordering_words, typed.ordering);
   if (!typed.stop.empty() && options.goal.fixed_iterations)
     throw usage_error("options --stop and --fixed-iterations exclude each other");
   if (typed.max_iterations && options.goal.fixed_iterations)

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
 
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/complex.hpp>
@@ -14,6 +15,7 @@
 #include <vouch/solve/precond/amg.hpp>
 #include <vouch/solve/result.hpp>
 #include <vouch/solve/solver.hpp>
+#include <vouch/text/tokens.hpp>
 
 #include "bindings.hpp"
 
@@ -110,11 +112,6 @@ class python_observer final : public vouch::solve_observer {
   std::unique_ptr<nb::python_error> raised_;
 };
 
-// Whether device is "cuda:all" or "cuda:0,1".
-bool names_several_gpus(const std::string& device) {
-  return device == "cuda:all" || (device.starts_with("cuda:") && device.find(',') != std::string::npos);
-}
-
 // "auto", "cpu:THREADS", "cuda" or "cuda:N".
 std::optional<vouch::device> device_of(const std::string& name) {
   if (name == "auto") return {};
@@ -155,15 +152,12 @@ vouch::array<double> farther(vouch::view<const double> given, vouch::view<const 
   return sum;
 }
 
-// One of some words, by its place.
-int word_among(const std::string& option, nb::handle value, std::initializer_list<const char*> words) {
-  const std::string given = nb::cast<std::string>(value);
+template <class Kind, std::size_t count>
+Kind word_among(const std::string& option, nb::handle value, const std::array<std::string_view, count>& words) {
+  const auto given = nb::cast<std::string>(value);
+  if (const std::optional<Kind> found = vouch::find_word<Kind>(words, given)) return *found;
   std::string all;
-  int place = 0;
-  for (const char* const word : words) {
-    if (given == word) return place;
-    all += (place++ == 0 ? "" : ", ") + std::string(word);
-  }
+  for (const std::string_view word : words) all += (all.empty() ? "" : ", ") + std::string(word);
   throw vouch::value_error(option + " is " + given + ": one of " + all);
 }
 
@@ -185,14 +179,12 @@ void take_option(const std::string& name, nb::handle value, vouch::solve_options
   else if (name == "stop_mean_change")
     o.goal.stop_mean_change = nb::cast<double>(value);
   else if (name == "precision")
-    o.precision =
-        std::array{vouch::working_precision::double_, vouch::working_precision::single,
-                   vouch::working_precision::mixed}[word_among(name, value, {"double", "single", "mixed"})];
+    o.precision = word_among<vouch::working_precision>(name, value, vouch::precision_words);
   else if (name == "precond")
     o.preconditioner = vouch::parse_preconditioner(nb::cast<std::string>(value));
   else if (name == "device") {
     const auto device = nb::cast<std::string>(value);
-    if (names_several_gpus(device))
+    if (vouch::names_several_gpus(device))
       o.gpus = vouch::gpus_named(std::string_view(device).substr(5));
     else
       o.run_on = device_of(device);
@@ -203,13 +195,9 @@ void take_option(const std::string& name, nb::handle value, vouch::solve_options
   else if (name == "estimate_omega")
     o.estimate_omega = nb::cast<bool>(value);
   else if (name == "sweep")
-    o.sweep = std::array{
-        vouch::sweep_order::forward, vouch::sweep_order::backward,
-        vouch::sweep_order::symmetric}[word_among(name, value, {"forward", "backward", "symmetric"})];
+    o.sweep = word_among<vouch::sweep_order>(name, value, vouch::sweep_words);
   else if (name == "ordering")
-    o.ordering =
-        std::array{vouch::sweep_ordering::natural,
-                   vouch::sweep_ordering::multicolor}[word_among(name, value, {"natural", "multicolor"})];
+    o.ordering = word_among<vouch::sweep_ordering>(name, value, vouch::ordering_words);
   else if (name == "anderson")
     o.accelerate.anderson = nb::cast<int>(value);
   else if (name == "chebyshev")

@@ -109,9 +109,7 @@ double tolerance_of(const std::string& name, std::string_view text) {
 }
 
 working_precision precision_of(std::string_view word) {
-  for (const working_precision p :
-       {working_precision::double_, working_precision::single, working_precision::mixed})
-    if (word == name(p)) return p;
+  if (const auto found = find_word<working_precision>(precision_words, word)) return *found;
   throw value_error("precision: \"" + std::string(word) + "\" is not double, single or mixed");
 }
 
@@ -184,7 +182,7 @@ vouch_code create(vouch_solver** to, const vouch_options* given, const Make& mak
     const device home = o.threads > 0 ? device::cpu(o.threads) : device::cpu();
     if (o.device == "cpu") options.run_on = home;
     if (o.device.starts_with("cuda")) options.run_on = device::cuda(o.gpus.empty() ? 0 : o.gpus.front());
-    if (o.device == "cuda:all" || o.gpus.size() > 1) options.gpus = o.gpus;
+    if (names_several_gpus(o.device)) options.gpus = o.gpus;
     auto made = std::make_unique<vouch_solver>();
     make(*made, home, options);
     *to = made.release();

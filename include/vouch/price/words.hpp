@@ -20,35 +20,24 @@ inline constexpr std::array<std::string_view, 5> barrier_words{"none", "up-in", 
                                                                "down-out"};
 inline constexpr std::array<std::string_view, 2> dividend_model_words{"piecewise", "escrowed"};
 
-namespace detail {
-template <class Kind, std::size_t Count>
-std::optional<Kind> find_word(const std::array<std::string_view, Count>& words, std::string_view word) {
-  for (std::size_t k = 0; k < Count; ++k)
-    if (words[k] == word) return static_cast<Kind>(k);
-  for (std::size_t k = 0; k < Count; ++k)
-    if (same_word(words[k], word)) return static_cast<Kind>(k);
-  return std::nullopt;
-}
-}  // namespace detail
-
 /// What a word means, in letters of either size; nothing where it is none of them. A type may be one letter.
 inline std::optional<option_type> type_of(std::string_view word) {
   if (same_word(word, "c")) return option_type::call;
   if (same_word(word, "p")) return option_type::put;
-  return detail::find_word<option_type>(type_words, word);
+  return find_word<option_type>(type_words, word);
 }
 inline std::optional<exercise_style> exercise_of(std::string_view word) {
-  return detail::find_word<exercise_style>(exercise_words, word);
+  return find_word<exercise_style>(exercise_words, word);
 }
 inline std::optional<payoff_kind> payoff_of(std::string_view word) {
-  return detail::find_word<payoff_kind>(payoff_words, word);
+  return find_word<payoff_kind>(payoff_words, word);
 }
 inline std::optional<barrier_kind> barrier_of(std::string_view word) {
-  return detail::find_word<barrier_kind>(barrier_words, word);
+  return find_word<barrier_kind>(barrier_words, word);
 }
 
 inline std::optional<dividend_model> dividend_model_of(std::string_view word) {
-  return detail::find_word<dividend_model>(dividend_model_words, word);
+  return find_word<dividend_model>(dividend_model_words, word);
 }
 
 /// "0.25, 0.5": numbers between commas or semicolons.

@@ -1,9 +1,12 @@
 // vouch/solve/options.hpp -- everything that can be asked of a solver, whatever its method.
 #pragma once
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <vouch/core/device.hpp>
@@ -18,8 +21,15 @@ namespace VOUCH_PUBLIC vouch {
 /// single rounds the system to single precision; mixed takes fewer bits inside, for an answer in double.
 enum class working_precision { double_, single, mixed };
 
+// How options are called in text, in the order of their values: find_word() of text/tokens.hpp finds them.
+inline constexpr std::array<std::string_view, 3> precision_words{"double", "single", "mixed"};
+inline constexpr std::array<std::string_view, 3> sweep_words{"forward", "backward", "symmetric"};
+inline constexpr std::array<std::string_view, 2> ordering_words{"natural", "multicolor"};
+
 /// "double", "single", "mixed".
-const char* name(working_precision precision);
+inline const char* name(working_precision precision) {
+  return precision_words[static_cast<std::size_t>(precision)].data();
+}
 
 /// What errors call the operands.
 struct operand_names {

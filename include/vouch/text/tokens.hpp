@@ -1,6 +1,9 @@
 // vouch/text/tokens.hpp -- the words of one line, with their columns, for headers and for lines in error.
 #pragma once
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,6 +38,15 @@ std::string escaped_xml(std::string_view text);
 
 /// Whether two words agree but for the case of their ASCII letters.
 bool same_word(std::string_view a, std::string_view b);
+
+/// The value that is called `word` where words[k] is the name of value k, in letters of either size; nothing where it is
+/// none of them.
+template <class Kind, std::size_t Count>
+std::optional<Kind> find_word(const std::array<std::string_view, Count>& words, std::string_view word) {
+  for (std::size_t k = 0; k < Count; ++k)
+    if (same_word(words[k], word)) return static_cast<Kind>(k);
+  return std::nullopt;
+}
 
 /// What is wrong with a word that is no decimal number or beyond the doubles: "NaN is not allowed", ...
 std::string not_a_number(std::string_view word);

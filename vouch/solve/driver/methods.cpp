@@ -105,16 +105,4 @@ std::optional<refused_option> find_refused_option(const solve_options& options, 
   return {};
 }
 
-const char* name(working_precision precision) {
-  switch (precision) {
-    case working_precision::single:
-      return "single";
-    case working_precision::mixed:
-      return "mixed";
-    case working_precision::double_:
-      return "double";
-  }
-  return "";
-}
-
 }  // namespace vouch

@@ -11,6 +11,7 @@
 #include <vouch/solve/precond/amg.hpp>
 #include <vouch/solve/precond/make.hpp>
 #include <vouch/text/number.hpp>
+#include <vouch/text/tokens.hpp>
 #include <vouch/verify/fingerprint.hpp>
 
 namespace vouch {
@@ -44,22 +45,16 @@ std::string text_of(const acceleration& accelerate) {
   return accelerate.anderson > 0 ? "anderson:" + std::to_string(accelerate.anderson) : "";
 }
 
-// That of a word among those for 0, 1, 2.
 template <class E, std::size_t count>
 E word_in(const kept_option& option, const std::array<std::string_view, count>& words) {
-  const auto found = std::find(words.begin(), words.end(), option.value);
-  if (found == words.end())
-    throw value_error("the checkpoint's " + option.name + " is none: '" + option.value + "'");
-  return static_cast<E>(found - words.begin());
+  if (const std::optional<E> found = find_word<E>(words, option.value)) return *found;
+  throw value_error("the checkpoint's " + option.name + " is none: '" + option.value + "'");
 }
 
 template <class E, std::size_t count>
 std::string word_of(const std::optional<E>& value, const std::array<std::string_view, count>& words) {
   return value ? std::string(words[static_cast<std::size_t>(*value)]) : "";
 }
-
-constexpr std::array<std::string_view, 3> orders{"forward", "backward", "symmetric"};
-constexpr std::array<std::string_view, 2> orderings{"natural", "multicolor"};
 
 std::string text_of(const stopping_criterion& goal) {
   if (goal.stop_recurrence) return "recurrence:" + number_text(*goal.stop_recurrence);
@@ -98,23 +93,16 @@ void take_acceleration(const kept_option& option, acceleration& accelerate) {
         static_cast<int>(number_in(option, std::string_view(option.value).substr(mixed.size())));
 }
 
-working_precision precision_in(const kept_option& option) {
-  for (const working_precision p :
-       {working_precision::double_, working_precision::single, working_precision::mixed})
-    if (option.value == name(p)) return p;
-  throw value_error("the checkpoint's precision is none: '" + option.value + "'");
-}
-
 void take(const kept_option& option, solve_options& options) {
   const std::string& value = option.value;
   if (value.empty() || value == callers_own) return;
   if (option.name == "method") options.method = value;
   if (option.name == "precond") options.preconditioner = parse_preconditioner(value);
-  if (option.name == "precision") options.precision = precision_in(option);
+  if (option.name == "precision") options.precision = word_in<working_precision>(option, precision_words);
   if (option.name == "omega") options.estimate_omega = value == "auto";
   if (option.name == "omega" && value != "auto") options.omega = number_in(option, value);
-  if (option.name == "sweep") options.sweep = word_in<sweep_order>(option, orders);
-  if (option.name == "ordering") options.ordering = word_in<sweep_ordering>(option, orderings);
+  if (option.name == "sweep") options.sweep = word_in<sweep_order>(option, sweep_words);
+  if (option.name == "ordering") options.ordering = word_in<sweep_ordering>(option, ordering_words);
   if (option.name == "accel") take_acceleration(option, options.accelerate);
   if (option.name == "rtol") options.goal.rtol = number_in(option, value);
   if (option.name == "atol") options.goal.atol = number_in(option, value);
@@ -147,8 +135,8 @@ std::vector<kept_option> kept_options(const solve_options& options) {
           {"precision", name(options.precision)},
           {"device", options.run_on ? options.run_on->kind() : ""},
           {"omega", omega_of(options)},
-          {"sweep", word_of(options.sweep, orders)},
-          {"ordering", word_of(options.ordering, orderings)},
+          {"sweep", word_of(options.sweep, sweep_words)},
+          {"ordering", word_of(options.ordering, ordering_words)},
           {"accel", text_of(options.accelerate)},
           {"rtol", text_of(goal.rtol)},
           {"atol", number_text(goal.atol)},

@@ -21,6 +21,10 @@ std::vector<int> all_of_one_kind() {
 
 }  // namespace
 
+bool names_several_gpus(std::string_view device) {
+  return device == "cuda:all" || (device.starts_with("cuda:") && device.find(',') != std::string_view::npos);
+}
+
 std::vector<int> gpus_named(std::string_view list) {
   if (list == "all") return all_of_one_kind();
   std::vector<int> gpus;

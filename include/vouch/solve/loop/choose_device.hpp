@@ -50,6 +50,9 @@ device_choice choose_device(const dense_factorisation& job, int threads);
 /// So many GPUs share a solve at most.
 inline constexpr int most_gpus = 8;
 
+/// Whether a device is named as several: "cuda:all" or "cuda:0,1".
+bool names_several_gpus(std::string_view device);
+
 /// "all": the GPUs of this host that are of the kind of the first, up to most_gpus; or numbers, "0,1".
 ///
 /// Throws  value_error    what is no number, a GPU named twice, too many of them
