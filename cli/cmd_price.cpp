@@ -26,15 +26,12 @@ using json = nlohmann::ordered_json;
 
 json number_or_null(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
-const char* const scheme_names[] = {"rannacher", "crank-nicolson", "implicit-euler", "exponential"};
-const char* const grid_names[] = {"logarithmic", "uniform", "concentrated"};
-
 json grid_json(const pricing& p, const fd_options& options) {
   if (!p.grid) return nullptr;
   return {{"nodes", p.grid->space_nodes},
           {"steps", p.grid->time_steps},
-          {"space", grid_names[static_cast<int>(options.grid)]},
-          {"scheme", scheme_names[static_cast<int>(options.scheme)]},
+          {"space", grid_words[static_cast<std::size_t>(options.grid)]},
+          {"scheme", scheme_words[static_cast<std::size_t>(options.scheme)]},
           {"solver", name(options.solver)},
           {"exponential_by", options.scheme != time_scheme::exponential ? json(nullptr)
                              : p.grid->by_sine                          ? json("sine-transform")
@@ -189,8 +186,9 @@ void print_text(const price_request& request, const pricing& p) {
                p.more->vanna, p.more->volga, p.more->charm);
   if (p.grid)
     fmt::print("by finite differences: {}, {} nodes, {} steps, {}{}\n",
-               scheme_names[static_cast<int>(request.method.finite_difference.scheme)], p.grid->space_nodes,
-               p.grid->time_steps, grid_names[static_cast<int>(request.method.finite_difference.grid)],
+               scheme_words[static_cast<std::size_t>(request.method.finite_difference.scheme)],
+               p.grid->space_nodes, p.grid->time_steps,
+               grid_words[static_cast<std::size_t>(request.method.finite_difference.grid)],
                p.grid->extrapolated ? ", extrapolated" : "");
   else
     fmt::print("by {}\n", name(p.method));

@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <vector>
+#include <vouch/price/closed_form_enclosure.hpp>
 #include <vouch/price/words.hpp>
 #include <vouch/text/file.hpp>
 
@@ -18,11 +19,8 @@ namespace {
 
 constexpr double any = -1.7976931348623157e308;  // the library checks what a number may be
 constexpr std::array<std::string_view, 4> types{"call", "put", "c", "p"};
-constexpr std::array<std::string_view, 4> schemes{"rannacher", "crank-nicolson", "implicit-euler",
-                                                  "exponential"};
 // In the order of tridiagonal_method.
 constexpr std::array<std::string_view, 5> solvers{"auto", "thomas", "cyclic-reduction", "pcr", "partition"};
-constexpr std::array<std::string_view, 3> grids{"logarithmic", "uniform", "concentrated"};
 
 // Values as they are typed, before they mean something.
 struct typed {
@@ -61,9 +59,10 @@ void declare(command_line& line, price_request& request, typed& t) {
   line.text("--local-volatility", "FILE", t.local,
             "CSV: any cell, then spots; lines of a time and a volatility for each");
   line.section("Method");
-  line.choice("--scheme", "S", t.scheme, schemes,
+  line.choice("--scheme", "S", t.scheme, scheme_words,
               "finite differences: rannacher, crank-nicolson, implicit-euler or exponential");
-  line.choice("--space", "G", t.space, grids, "their grid: logarithmic, uniform or concentrated [logarithmic]");
+  line.choice("--space", "G", t.space, grid_words,
+              "their grid: logarithmic, uniform or concentrated [logarithmic]");
   line.choice("--solver", "S", t.solver, solvers,
               "of their steps: auto, thomas, cyclic-reduction, pcr, partition [auto]");
   line.real("--tolerance", t.tolerance, 0, "error of the price, absolute [1e-6, of a book's prices 1e-4]");
@@ -168,22 +167,14 @@ auto parse_list(std::string_view option, const std::string& list, Parse parse) {
   }
 }
 
-time_scheme scheme_of(const std::string& word) {
-  for (std::size_t k = 0; k < schemes.size(); ++k)
-    if (word == schemes[k]) return static_cast<time_scheme>(k);
-  return time_scheme::rannacher;
-}
-
 void take_method(const typed& t, price_request& request) {
   pricing_options& method = request.method;
   fd_options& fd = method.finite_difference;
   method.force_finite_difference =
       !t.scheme.empty() || !t.space.empty() || t.nodes || t.steps || t.solver != "auto";
-  fd.scheme = scheme_of(t.scheme);
-  for (std::size_t k = 0; k < grids.size(); ++k)
-    if (t.space == grids[k]) fd.grid = static_cast<grid_kind>(k);
-  fd.solver =
-      static_cast<tridiagonal_method>(std::find(solvers.begin(), solvers.end(), t.solver) - solvers.begin());
+  fd.scheme = find_word<time_scheme>(scheme_words, t.scheme).value_or(time_scheme::rannacher);
+  fd.grid = find_word<grid_kind>(grid_words, t.space).value_or(grid_kind::logarithmic);
+  fd.solver = *find_word<tridiagonal_method>(solvers, t.solver);
   if (t.nodes.has_value() != t.steps.has_value() && !(t.nodes && fd.scheme == time_scheme::exponential))
     throw usage_error("options --grid and --steps come together");
   constexpr std::int64_t most_nodes = 1 << 24;  // some gigabytes
@@ -228,12 +219,6 @@ void take_book(const typed& t, const price_request& request) {
 }  // namespace
 
 bool writes_to_stdout(const price_request& request) { return request.common.output == "/dev/stdout"; }
-
-bool has_exact_enclosure(const contract& c) {
-  const plain_option& o = c.plain;
-  return c.exercise == exercise_style::european && c.is_plain() && o.payoff == payoff_kind::vanilla &&
-         o.barrier == barrier_kind::none && o.spot > 0 && o.strike > 0 && o.volatility > 0 && o.expiry > 0;
-}
 
 bool parse_price_request(std::span<const char* const> arguments, price_request& request) {
   command_line line("price", "price options: by formula, by exercise boundary, by finite differences");

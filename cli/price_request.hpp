@@ -26,9 +26,6 @@ struct price_request {
 /// Whether a book's prices go to stdout.
 bool writes_to_stdout(const price_request& request);
 
-/// Whether price and Greeks can be enclosed by formula.
-bool has_exact_enclosure(const contract& c);
-
 /// Reads and checks the command line.
 ///
 /// Result  False when -h was asked for and has been printed.

@@ -2,6 +2,7 @@
 #pragma once
 #include <vouch/core/visibility.hpp>
 #include <vouch/interval/interval.hpp>
+#include <vouch/price/contract.hpp>
 #include <vouch/price/types.hpp>
 
 namespace VOUCH_PUBLIC vouch {
@@ -20,5 +21,8 @@ struct enclosed_valuation {
 /// Throws  value_error  another option or numbers; error  this build has no MPFR (built_with_mpfr is false)
 /// Source  Black, Scholes 1973; Merton 1973; elementary functions: GNU MPFR.
 enclosed_valuation enclose_european_price(const plain_option& o);
+
+/// Whether it takes the plain option of a contract, and that is all there is to the contract.
+bool has_exact_enclosure(const contract& c);
 
 }  // namespace vouch

@@ -1,8 +1,10 @@
 // vouch/price/finite_difference.hpp -- options by finite differences, on a grid or to an accuracy.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <vouch/band/solve.hpp>
@@ -15,9 +17,12 @@
 namespace VOUCH_PUBLIC vouch {
 
 enum class grid_kind : std::uint8_t { logarithmic, uniform, concentrated };
+inline constexpr std::array<std::string_view, 3> grid_words{"logarithmic", "uniform", "concentrated"};
 /// rannacher is Crank-Nicolson whose first two steps, also after every dividend or exercise date, are four
 /// implicit half steps. exponential has no error in time: it needs constant coefficients and no early exercise.
 enum class time_scheme : std::uint8_t { rannacher, crank_nicolson, implicit_euler, exponential };
+inline constexpr std::array<std::string_view, 4> scheme_words{"rannacher", "crank-nicolson", "implicit-euler",
+                                                              "exponential"};
 /// Of the tridiagonal solves; values and right-hand sides are double in both.
 enum class solve_precision : std::uint8_t { double_, mixed };
 

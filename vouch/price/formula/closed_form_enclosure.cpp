@@ -61,4 +61,10 @@ enclosed_valuation enclose_european_price(const plain_option& o) {
   return v;
 }
 
+bool has_exact_enclosure(const contract& c) {
+  const plain_option& o = c.plain;
+  return c.exercise == exercise_style::european && c.is_plain() && o.payoff == payoff_kind::vanilla &&
+         o.barrier == barrier_kind::none && o.spot > 0 && o.strike > 0 && o.volatility > 0 && o.expiry > 0;
+}
+
 }  // namespace vouch
