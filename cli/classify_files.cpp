@@ -5,8 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include <vouch/core/error.hpp>
-#include <vouch/core/ieee_environment.hpp>
 #include <vouch/text/file.hpp>
 
 #include "command_line.hpp"
@@ -17,18 +15,6 @@ namespace {
 
 namespace fp = vouch::fingerprint;
 using json = nlohmann::ordered_json;
-
-// What of a page could not be read, or "".
-std::string read_page(const std::string& path, fp::raw_size raw, fp::grey_image& page) try {
-  page = fp::read_grey_image(path, raw);
-  return {};
-} catch (const error& e) {
-  page = {};
-  return e.what();
-} catch (const std::bad_alloc&) {
-  page = {};
-  return path + ": not enough memory";
-}
 
 }  // namespace
 
@@ -43,16 +29,6 @@ fp::raw_size parse_raw_size(const std::string& text) {
     throw usage_error(
         fmt::format("option --raw: no image has more than {} pixels a side", fp::most_pixels_a_side));
   return {static_cast<int>(shape.rows), static_cast<int>(shape.cols)};
-}
-
-void read_pages(const device& cpu, std::span<const std::string> files, fp::raw_size raw,
-                std::span<fp::grey_image> pages, std::span<std::string> reasons) {
-  const auto n = static_cast<std::int64_t>(files.size());
-#pragma omp parallel for firstprivate(ieee) num_threads(cpu.threads()) schedule(dynamic)
-  for (std::int64_t i = 0; i < n; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    reasons[at] = read_page(files[at], raw, pages[at]);
-  }
 }
 
 json score_json(const fp::score& s) {

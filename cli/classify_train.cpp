@@ -82,24 +82,13 @@ known_prints choose_known(const request& r, const console& log) {
   return known;
 }
 
-// Reads and registers some prints at a time: pages are a hundred times as large as what is made of them.
 fp::training_prints prepare(const request& r, const device& cpu, const console& log, known_prints& known) {
-  const std::size_t chunk = std::size_t{16} * static_cast<std::size_t>(cpu.threads());
-  const fp::raw_size raw = parse_raw_size(r.raw);
-  fp::training_prints all;
-  std::vector<fp::grey_image> pages(chunk);
-  std::vector<std::string> reasons(chunk);
-  for (std::size_t first = 0; first < known.files.size(); first += chunk) {
-    const std::size_t count = std::min(chunk, known.files.size() - first);
-    const std::span some = std::span(pages).first(count);
-    read_pages(cpu, std::span(known.files).subspan(first, count), raw, some, std::span(reasons).first(count));
-    // A file that cannot be read has no pixels: a page without a print.
-    all.append(fp::prepare_prints(cpu, some, std::span(known.classes).subspan(first, count),
-                                  std::span(known.groups).subspan(first, count), !r.no_mirror));
-    for (const std::string& reason : std::span(reasons).first(count)) {
-      if (!reason.empty()) log.warning(reason);
-      known.read += reason.empty();
-    }
+  std::vector<std::string> reasons(known.files.size());
+  fp::training_prints all = fp::prepare_files(cpu, known.files, parse_raw_size(r.raw), known.classes,
+                                              known.groups, !r.no_mirror, reasons);
+  for (const std::string& reason : reasons) {
+    if (!reason.empty()) log.warning(reason);
+    known.read += reason.empty();
   }
   return all;
 }
@@ -116,13 +105,6 @@ void check_model_folder(const std::string& folder) {
       if (!parent.empty() && !std::filesystem::exists(parent, ignored)) continue;
       return check_writable(made.string());
     }
-}
-
-fp::score score_of(const fp::validation& v) {
-  std::vector<fp::classification> results(v.classes.size());
-  std::vector<int> truths(v.classes.begin(), v.classes.end());
-  for (std::size_t i = 0; i < results.size(); ++i) fp::combine(v.outputs[i], false, results[i]);
-  return fp::score_results(results, truths);
 }
 
 }  // namespace
@@ -149,7 +131,8 @@ int classify_train(std::span<const char* const> arguments) {
   log.line(fmt::format("{} prints, {} with their mirror images, {:.2f} s", known.read, prints.size(),
                        clock.seconds()));
   std::optional<fp::score> score;
-  if (r.folds > 0) score = score_of(fp::cross_validate(cpu, prints, static_cast<int>(r.folds), r.training));
+  if (r.folds > 0)
+    score = fp::score_results(fp::cross_validate(cpu, prints, static_cast<int>(r.folds), r.training));
   if (score) log_score(log, *score);
   const fp::pnn network = fp::train(cpu, prints, r.training);
   fp::write_model(r.common.output, network);

@@ -175,8 +175,7 @@ struct outcome {
 // The one print of --plot, whose page is kept.
 void classify_plotted(const request& r, const device& dev, const fp::model& networks, fp::network_kind kind,
                       outcome& all) {
-  std::string reason;
-  read_pages(device::cpu(1), r.files, r.raw_size, {&all.page, 1}, {&reason, 1});
+  const std::string reason = fp::grey_image_reader().try_read(r.files.front(), r.raw_size, all.page);
   fp::classify(dev, networks, kind, {&all.page, 1}, all.results, all.orientations, r.verify);
   if (reason.empty()) return;
   all.results.front().unread = true;

@@ -6,12 +6,8 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
-#include <vector>
 
 #include <vouch/core/error.hpp>
-#include <vouch/core/random.hpp>
-#include <vouch/solve/krylov/cg.hpp>
 #include <vouch/solve/loop/spd_check.hpp>
 
 #include "common.hpp"
@@ -19,47 +15,7 @@
 namespace vouch::cli {
 namespace {
 
-constexpr std::int64_t trial_iterations = 8;
 constexpr double goal = 1e-8;
-
-// The same on every run; without a part along the constants where those are the null space.
-array<double> hashed_rhs(const device& cpu, std::int64_t n, bool constants_in_null_space) {
-  constexpr std::uint64_t stream = 0x616d67;
-  std::vector<double> b(static_cast<std::size_t>(n));
-  for (std::size_t i = 0; i < b.size(); ++i) b[i] = random_unit(stream, i) - 0.5;
-  if (constants_in_null_space) {
-    const double mean = std::accumulate(b.begin(), b.end(), 0.0) / static_cast<double>(n);
-    for (double& element : b) element -= mean;
-  }
-  return array<double>::from(cpu, b);
-}
-
-// The first iterations take away what any smoother would, so the later half of them shows the rate.
-void predict(const solve_report& trial, multigrid_facts& m) {
-  if (trial.status == solve_status::converged) {
-    m.iterations = trial.iterations;
-    m.reason = "done on hashed numbers";
-    if (trial.iterations > 0)
-      m.reduction = std::pow(trial.relative_true(), 1 / static_cast<double>(trial.iterations));
-    return;
-  }
-  const std::vector<iteration_record>& history = trial.history;
-  if (trial.status != solve_status::max_iterations || std::ssize(history) != trial_iterations + 1) {
-    m.reason = trial.reason;
-    return;
-  }
-  constexpr std::int64_t half = trial_iterations / 2;
-  const double first = history[0].residual, middle = history[half].residual, last = history[2 * half].residual;
-  const double reduction = std::pow(last / middle, 1.0 / half);
-  if (!(reduction < 1)) {
-    m.reason = fmt::format("the residual did not fall in {} iterations on hashed numbers", trial_iterations);
-    return;
-  }
-  m.reduction = reduction;
-  m.iterations = trial_iterations +
-                 static_cast<std::int64_t>(std::ceil(std::log(goal * first / last) / std::log(reduction)));
-  m.reason = fmt::format("at the rate of iterations {} to {} on hashed numbers", half + 1, trial_iterations);
-}
 
 // " (64 x 64 x 64)"
 std::string grid_text(const amg_level& l) {
@@ -87,13 +43,7 @@ multigrid_facts examine_multigrid(const device& cpu, const std::string& file, cs
     refuse(e.what());
   }
   m.hierarchy = M->hierarchy();
-  const array<double> b = hashed_rhs(cpu, A.rows, facts.row_sums_zero);
-  array<double> x = array<double>::zeros(cpu, A.rows);
-  cg_options options;
-  options.rtol = goal;
-  options.max_iterations = trial_iterations;
-  options.matrix_checked = true;
-  predict(cg<double>(cpu, A, b, x, options, M.get()), m);
+  m.forecast = forecast_cg(cpu, A, *M, goal, facts.row_sums_zero);
   return m;
 }
 
@@ -115,9 +65,10 @@ std::string multigrid_text(const multigrid_facts& m) {
                         : h.coarsest_solved ? ", solved"
                                             : ", smoothed: it does not coarsen");
   }
-  text += m.iterations ? fmt::format("  {:<16}about {} of conjugate gradients to {:g}, {}\n", "iterations",
-                                     *m.iterations, goal, m.reason)
-                       : fmt::format("  {:<16}not predicted: {}\n", "iterations", m.reason);
+  const iteration_forecast& f = m.forecast;
+  text += f.iterations ? fmt::format("  {:<16}about {} of conjugate gradients to {:g}, {}\n", "iterations",
+                                     *f.iterations, goal, f.reason)
+                       : fmt::format("  {:<16}not predicted: {}\n", "iterations", f.reason);
   return text;
 }
 
@@ -143,10 +94,10 @@ nlohmann::ordered_json multigrid_json(const multigrid_facts& m) {
                                 {"setup_s", h.setup_seconds}};
   if (!h.why_not_structured.empty()) object["why_not_structured"] = h.why_not_structured;
   object["predicted_iterations"] = nullptr;
-  if (m.iterations) object["predicted_iterations"] = *m.iterations;
+  if (m.forecast.iterations) object["predicted_iterations"] = *m.forecast.iterations;
   object["reduction"] = nullptr;
-  if (m.reduction) object["reduction"] = *m.reduction;
-  object["reason"] = m.reason;
+  if (m.forecast.reduction) object["reduction"] = *m.forecast.reduction;
+  object["reason"] = m.forecast.reason;
   return object;
 }
 

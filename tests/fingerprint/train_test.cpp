@@ -159,5 +159,22 @@ TEST(prepare_prints, mirrored_left_loops_are_right_ones) {
   EXPECT_EQ(prepare_prints(device::cpu(1), pages, known, groups, false).size(), 1U);
 }
 
+TEST(prepare_files, as_their_pages_and_one_is_missing) {
+  const std::vector<grey_image> pages{synthetic_print(device::cpu(2), {'W', 5})};
+  const testing::temporary_folder folder;
+  const std::vector<std::string> files{folder.path("none.png"), folder.path("w.png")};
+  write_grey_image(files[1], pages[0]);
+  const std::vector<std::uint8_t> known{1, 5};
+  const std::vector<int> groups{7, 8};
+  std::vector<std::string> reasons(2);
+  const training_prints prints = prepare_files(device::cpu(2), files, {}, known, groups, false, reasons);
+  EXPECT_EQ(prints.averages,
+            prepare_prints(device::cpu(1), pages, std::span(known).last(1), std::span(groups).last(1), false)
+                .averages);
+  EXPECT_EQ(prints.classes, (std::vector<std::uint8_t>{5}));
+  EXPECT_NE(reasons[0].find("none.png"), std::string::npos);
+  EXPECT_EQ(reasons[1], "");
+}
+
 }  // namespace
 }  // namespace vouch::fingerprint

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include <vouch/core/error.hpp>
+#include <vouch/generate/poisson.hpp>
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/solve/krylov/cg.hpp>
 #include <vouch/solve/krylov/cg_many.hpp>
@@ -121,6 +122,22 @@ TEST(cg, bad_operands) {
                  value_error);
     EXPECT_THROW(solve(dev, A, std::vector<double>(8, 1.0)), shape_error);
   }
+}
+
+TEST(forecast_cg, tells_the_iterations_of_another_right_hand_side) {
+  const device cpu = device::cpu(2);
+  const csr<double> A = poisson_2d(cpu, 60, 60);
+  const auto M = make_preconditioner<double>(cpu, A, "amg");
+  const iteration_forecast told = forecast_cg(cpu, A, *M, 1e-8);
+  ASSERT_TRUE(told.iterations && told.reduction) << told.reason;
+  EXPECT_LT(*told.reduction, 1);
+  const std::vector<double> b = testing::random_vector(3600, 9);
+  const auto there = array<double>::from(cpu, b);
+  array<double> x = array<double>::zeros(cpu, 3600);
+  cg_options options;
+  options.rtol = 1e-8;
+  const solve_report done = cg<double>(cpu, A, there, x, options, M.get());
+  EXPECT_NEAR(static_cast<double>(*told.iterations), static_cast<double>(done.iterations), 3);
 }
 
 TEST(cg, trivial_systems) {

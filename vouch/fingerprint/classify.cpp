@@ -1,7 +1,6 @@
 #include <vouch/fingerprint/classify.hpp>
 
 #include <algorithm>
-#include <new>
 
 #include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
@@ -37,19 +36,10 @@ void classify_print(const Network& network, const grey_image& page, bool verify,
 }
 
 // Whether there is a page; if not, result says why.
-bool read_page(const std::string& file, raw_size raw, thread_scratch& own, classification& result) try {
-  own.reader.read(file, raw, own.page);
-  return true;
-} catch (const cancelled&) {
-  throw;
-} catch (const error& e) {
-  result.unread = true;
-  result.reason = e.what();
-  return false;
-} catch (const std::bad_alloc&) {
-  result.unread = true;
-  result.reason = file + ": not enough memory";
-  return false;
+bool read_page(const std::string& file, raw_size raw, thread_scratch& own, classification& result) {
+  result.reason = own.reader.try_read(file, raw, own.page);
+  result.unread = !result.reason.empty();
+  return !result.unread;
 }
 
 // Pages of files are read by all threads of the CPU; those that cannot be read are pages without pixels.

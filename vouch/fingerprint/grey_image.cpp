@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <new>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/fingerprint/image_formats.hpp>
@@ -127,6 +129,19 @@ void require_pixels(const char* function, const grey_image& image) {
   if (image.width < 1 || image.height < 1 ||
       image.pixels.size() != static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height))
     throw shape_error(std::string(function) + ": an image has width * height pixels");
+}
+
+std::string grey_image_reader::try_read(const std::string& path, raw_size raw, grey_image& image) try {
+  read(path, raw, image);
+  return {};
+} catch (const cancelled&) {
+  throw;
+} catch (const error& e) {
+  image = {};
+  return e.what();
+} catch (const std::bad_alloc&) {
+  image = {};
+  return path + ": not enough memory";
 }
 
 grey_image parse_grey_image(const std::string& name, std::string_view bytes, raw_size raw) {

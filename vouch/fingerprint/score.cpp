@@ -86,6 +86,12 @@ std::map<std::string, int> read_groups(const std::string& path) {
   });
 }
 
+score score_results(const validation& answers) {
+  std::vector<classification> results(answers.classes.size());
+  for (std::size_t i = 0; i < results.size(); ++i) combine(answers.outputs[i], false, results[i]);
+  return score_results(results, std::vector<int>(answers.classes.begin(), answers.classes.end()));
+}
+
 score score_results(std::span<const classification> results, std::span<const int> truths) {
   const ieee_environment here;
   require_elements("score_results", "truths", truths.size(), results.size(), 1);

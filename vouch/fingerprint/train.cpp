@@ -172,34 +172,54 @@ training_prints part_of(const training_prints& prints, const std::vector<std::ui
   return part;
 }
 
-}  // namespace
+struct page_scratch {
+  print_scratch stages;
+  grey_image_reader reader;
+  grey_image page;
+};
 
-void training_prints::append(const training_prints& others) {
-  averages.insert(averages.end(), others.averages.begin(), others.averages.end());
-  classes.insert(classes.end(), others.classes.begin(), others.classes.end());
-  groups.insert(groups.end(), others.groups.begin(), others.groups.end());
-  mirrored.insert(mirrored.end(), others.mirrored.begin(), others.mirrored.end());
-}
-
-training_prints prepare_prints(const device& dev, std::span<const grey_image> pages,
-                               std::span<const std::uint8_t> known, std::span<const int> groups, bool mirror) {
-  const ieee_environment here;
-  require_elements("prepare_prints", "classes", known.size(), pages.size(), 1);
-  require_elements("prepare_prints", "groups", groups.size(), pages.size(), 1);
-  require_pages("prepare_prints", pages);
+// page_of(i, scratch) is a page; one without pixels shows no print.
+template <class PageOf>
+training_prints prepare(const char* who, const device& dev, std::size_t count, const PageOf& page_of,
+                        std::span<const std::uint8_t> known, std::span<const int> groups, bool mirror) {
+  require_elements(who, "classes", known.size(), count, 1);
+  require_elements(who, "groups", groups.size(), count, 1);
   if (std::ranges::any_of(known, [](std::uint8_t c) { return c >= classes; }))
-    throw value_error("prepare_prints: a class is not one of six");
-  std::vector<std::vector<float>> plain(pages.size()), mirrored(pages.size());
-  for_each_print<print_scratch>(dev, pages.size(), [&](std::size_t i, print_scratch& scratch) {
-    plain[i] = registered_averages(pages[i], scratch);
-    if (mirror) mirrored[i] = registered_averages(mirror_image(pages[i]), scratch);
+    throw value_error(std::string(who) + ": a class is not one of six");
+  std::vector<std::vector<float>> plain(count), mirrored(count);
+  for_each_print<page_scratch>(dev, count, [&](std::size_t i, page_scratch& own) {
+    const grey_image& page = page_of(i, own);
+    plain[i] = registered_averages(page, own.stages);
+    if (mirror) mirrored[i] = registered_averages(mirror_image(page), own.stages);
   });
   training_prints all;
-  for (std::size_t i = 0; i < pages.size(); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     if (!plain[i].empty()) append(plain[i], known[i], groups[i], 0, all);
     if (!mirrored[i].empty()) append(mirrored[i], mirror_class(known[i]), groups[i], 1, all);
   }
   return all;
+}
+
+}  // namespace
+
+training_prints prepare_prints(const device& dev, std::span<const grey_image> pages,
+                               std::span<const std::uint8_t> known, std::span<const int> groups, bool mirror) {
+  const ieee_environment here;
+  require_pages("prepare_prints", pages);
+  const auto page_of = [&](std::size_t i, page_scratch&) -> const grey_image& { return pages[i]; };
+  return prepare("prepare_prints", dev, pages.size(), page_of, known, groups, mirror);
+}
+
+training_prints prepare_files(const device& dev, std::span<const std::string> files, raw_size raw,
+                              std::span<const std::uint8_t> known, std::span<const int> groups, bool mirror,
+                              std::span<std::string> reasons) {
+  const ieee_environment here;
+  require_elements("prepare_files", "reasons", reasons.size(), files.size(), 1);
+  const auto page_of = [&](std::size_t i, page_scratch& own) -> const grey_image& {
+    reasons[i] = own.reader.try_read(files[i], raw, own.page);
+    return own.page;
+  };
+  return prepare("prepare_files", dev, files.size(), page_of, known, groups, mirror);
 }
 
 pnn train(const device& dev, const training_prints& prints, const training_options& options) {

@@ -48,6 +48,9 @@ class grey_image_reader {
 
   /// image becomes what read_grey_image() returns; where it throws, image holds nothing of use.
   void read(const std::string& path, raw_size raw, grey_image& image);
+  /// The same, for one file of many: what was wrong with it, and an image without pixels, where read() throws but for
+  /// cancelled; else "".
+  std::string try_read(const std::string& path, raw_size raw, grey_image& image);
 
  private:
   struct buffers;

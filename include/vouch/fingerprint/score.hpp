@@ -9,6 +9,7 @@
 
 #include <vouch/core/visibility.hpp>
 #include <vouch/fingerprint/classify.hpp>
+#include <vouch/fingerprint/train.hpp>
 
 namespace VOUCH_PUBLIC vouch {
 namespace fingerprint {
@@ -45,6 +46,9 @@ std::vector<std::string> read_names(const std::string& path);
 
 /// The name under which read_labels() has a file.
 std::string label_name(const std::string& path);
+
+/// Of a cross-validation.
+score score_results(const validation& answers);
 
 /// Shapes  as many truths as results; -1 where the class is not known
 /// Throws  shape_error

@@ -22,8 +22,6 @@ struct training_prints {
   std::vector<std::uint8_t> mirrored;  // 1: made of another print by mirroring
 
   std::size_t size() const { return classes.size(); }
-  /// Puts others behind these.
-  void append(const training_prints& others);
 };
 
 /// Takes prints through the stages; with their mirror images, too, where asked for: left loops become right ones.
@@ -35,6 +33,15 @@ struct training_prints {
 ///         cancelled
 training_prints prepare_prints(const device& dev, std::span<const grey_image> pages,
                                std::span<const std::uint8_t> classes, std::span<const int> groups, bool mirror);
+
+/// The same of files, as read_grey_image() takes them, each read by the thread that takes it through the stages.
+///
+/// Shapes  as many files, classes, groups and reasons
+/// Memory  a page a thread
+/// Result  reasons[i] becomes what was wrong with a file that cannot be read, and is left out; else "".
+training_prints prepare_files(const device& dev, std::span<const std::string> files, raw_size raw,
+                              std::span<const std::uint8_t> classes, std::span<const int> groups, bool mirror,
+                              std::span<std::string> reasons);
 
 struct training_options {
   int features = 64;

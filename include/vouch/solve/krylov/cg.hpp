@@ -1,6 +1,8 @@
 // vouch/solve/krylov/cg.hpp -- conjugate gradients for symmetric positive definite systems.
 #pragma once
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <vouch/core/device.hpp>
@@ -48,5 +50,21 @@ solve_report cg(const device& dev, csr_view<const T> A, view<const T> b, view<T>
 template <real T>
 solve_report cg(const device& dev, const linear_operator<T>& A, view<const T> b, view<T> x,
                 const cg_options& options = {}, const preconditioner<T>* M = nullptr);
+
+/// How many iterations a solve will take, from a few of them.
+struct iteration_forecast {
+  std::optional<std::int64_t> iterations;  // nothing: it could not be told
+  std::optional<double> reduction;         // of the residual by an iteration, measured
+  std::string reason;                      // what it rests on, or why there is none
+};
+
+/// Iterations of cg() with M from x = 0 to a residual of rtol, whatever the right-hand side: 8 of them are done on one of
+/// hashed numbers, the same on every run, and go on as the later half did, since the first ones take away what any
+/// smoother would. constants_in_null_space: every row of A sums to 0, and the right-hand side then does, too.
+///
+/// Memory  A and M live on cpu. A is symmetric with a positive diagonal, which nobody checks.
+/// Cost    8 iterations.
+iteration_forecast forecast_cg(const device& cpu, csr_view<const double> A, const preconditioner<double>& M,
+                               double rtol, bool constants_in_null_space = false);
 
 }  // namespace vouch
