@@ -45,7 +45,7 @@ class row_proof {
     std::fill(ones.begin(), ones.end(), 1.0);
     std::fill(z.begin(), z.end(), 1.0);
     for (const double rtol : {1e-2, 1e-3, 1e-4}) {
-      const bool found = solve(B, ones, z, rtol);
+      const bool found = solve(B, "none", ones, z, rtol);
       for (std::int64_t i = 0; i < A_.rows(); ++i) v_[i] = scale_[i] * z[i];
       A_.fetch_halo(v_.data());
       rows(comparison_body{v_.data(), d_.data(), image_.data(), {}});
@@ -87,7 +87,7 @@ class row_proof {
     if (!(size > 0) || !std::isfinite(size)) return false;
     array<double> d = array<double>::zeros(cpu_, A_.rows());
     constexpr double digits = 1e-2;
-    if (!solve(A_, middle, d, digits)) return false;
+    if (!solve(A_, "jacobi", middle, d, digits)) return false;
     std::copy_n(d.data(), A_.rows(), lo.data());
     return std::isfinite(most(size_body{d.data()}));
   }
@@ -137,15 +137,17 @@ class row_proof {
     return values;
   }
 
-  // Approximations may fail: false where a solver refuses numbers beyond its range, as well.
-  bool solve(const row_matrix& B, view<const double> rhs, view<double> z, double rtol) const {
+  // Approximations may fail: false where a solver refuses numbers beyond its range, as well. The preconditioner is that of
+  // definite matrices.
+  bool solve(const row_matrix& B, const char* preconditioner, view<const double> rhs, view<double> z,
+             double rtol) const {
     row_solve_options options;
     options.rtol = rtol;
     options.max_iterations =
         20000 + 8 * static_cast<std::int64_t>(std::sqrt(static_cast<double>(B.all_rows())));
     options.method = definite_ ? row_method::cg : row_method::jacobi;
     options.matrix_checked = definite_;
-    if (definite_) options.preconditioner.name = "jacobi";
+    if (definite_) options.preconditioner.name = preconditioner;
     const checkpoint_scope unsaved;
     try {
       return solve_rows(cpu_, B, rhs, z, options).status == solve_status::converged;
