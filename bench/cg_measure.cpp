@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include <vouch/core/stopwatch.hpp>
-#include <vouch/solve/krylov/cg_mixed.hpp>
+#include <vouch/solve/krylov/cg.hpp>
 #include <vouch/solve/precond/make.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
 

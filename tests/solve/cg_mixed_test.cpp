@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include <vouch/solve/krylov/cg_mixed.hpp>
+#include <vouch/solve/krylov/cg.hpp>
 
 #include "devices.hpp"
 #include "solve/systems.hpp"

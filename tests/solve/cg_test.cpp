@@ -10,7 +10,6 @@
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/solve/krylov/cg.hpp>
 #include <vouch/solve/krylov/cg_many.hpp>
-#include <vouch/solve/krylov/cg_mixed.hpp>
 #include <vouch/solve/precond/make.hpp>
 
 #include "data.hpp"

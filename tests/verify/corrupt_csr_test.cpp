@@ -28,7 +28,6 @@
 #include <vouch/solve/krylov/bicgstab.hpp>
 #include <vouch/solve/krylov/cg.hpp>
 #include <vouch/solve/krylov/cg_many.hpp>
-#include <vouch/solve/krylov/cg_mixed.hpp>
 #include <vouch/solve/krylov/cocg.hpp>
 #include <vouch/solve/krylov/gmres.hpp>
 #include <vouch/solve/krylov/idr.hpp>

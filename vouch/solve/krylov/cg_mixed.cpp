@@ -3,7 +3,7 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/stopwatch.hpp>
-#include <vouch/solve/krylov/cg_mixed.hpp>
+#include <vouch/solve/krylov/cg.hpp>
 #include <vouch/solve/krylov/cg_system.hpp>
 #include <vouch/solve/loop/spd_check.hpp>
 #include <vouch/solve/loop/vector_update.hpp>

@@ -8,7 +8,6 @@
 #include <vouch/solve/driver/ready_method.hpp>
 #include <vouch/solve/krylov/cg.hpp>
 #include <vouch/solve/krylov/cg_many.hpp>
-#include <vouch/solve/krylov/cg_mixed.hpp>
 #include <vouch/solve/loop/checkpoint.hpp>
 #include <vouch/solve/loop/spd_check.hpp>
 
