@@ -21,7 +21,6 @@
 #include <vouch/distributed/communicator.hpp>
 #include <vouch/distributed/files.hpp>
 #include <vouch/solve/distributed/row_bound.hpp>
-#include <vouch/solve/distributed/row_checkpoint.hpp>
 #include <vouch/solve/distributed/row_solver.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/verify/bound_text.hpp>

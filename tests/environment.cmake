@@ -5,7 +5,7 @@
 cmake_minimum_required(VERSION 3.25)
 set(compute_nothing core/cancellation core/cuda_devices core/device core/error core/string_printf core/solve_status
   text/csv text/file text/nearest_name text/tokens sparse/fill sparse/picture
-  reduce/choose_reduce_device solve/distributed/row_checkpoint solve/loop/checkpoint solve/loop/choose_device solve/methods solve/options solve/loop/device_memory_check
+  reduce/choose_reduce_device solve/loop/checkpoint solve/loop/choose_device solve/methods solve/options solve/loop/device_memory_check
   distributed/communicator)
 
 file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/vouch/*.[ch]* ${SOURCE}/include/*.hpp ${SOURCE}/cli/*.[ch]*)

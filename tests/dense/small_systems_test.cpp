@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include <vouch/core/error.hpp>
-#include <vouch/dense/small_factors.hpp>
 #include <vouch/dense/small_systems.hpp>
 #include <vouch/interval/functions.hpp>
 

@@ -13,7 +13,6 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/random.hpp>
-#include <vouch/solve/distributed/row_checkpoint.hpp>
 #include <vouch/solve/distributed/row_fingerprint.hpp>
 #include <vouch/solve/distributed/row_solver.hpp>
 #include <vouch/solve/solver.hpp>

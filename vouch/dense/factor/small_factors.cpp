@@ -1,7 +1,7 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/dense/blas/checks.hpp>
 #include <vouch/dense/blas3.hpp>
-#include <vouch/dense/small_factors.hpp>
+#include <vouch/dense/small_systems.hpp>
 
 namespace vouch {
 namespace {

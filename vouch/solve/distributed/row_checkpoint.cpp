@@ -1,4 +1,4 @@
-#include <vouch/solve/distributed/row_checkpoint.hpp>
+#include <vouch/solve/distributed/row_solver.hpp>
 
 #include <vouch/distributed/communicator.hpp>
 
