@@ -61,7 +61,7 @@ std::vector<amg_case> cases(bool quick) {
             {"Poisson 7 points, 40^3, structured", "poisson-3d", sized(40), {10}, structured},
             {"anisotropic 1e-3, 32^3, structured", "anisotropic-3d", with(sized(32), weak), {13}, structured},
             {"diffusion, jumps of 1e6, 32^3", "diffusion-3d", with(sized(32), jump), {24}},
-            {"eddy, Peclet 10, 32^3", "convection-diffusion-3d", with(sized(32), eddy(10)), {13}}};
+            {"eddy, Peclet 10, 32^3", "convection-diffusion-3d", with(sized(32), eddy(10)), {15}}};
   return {
       {"Poisson 7 points, 64^3", "poisson-3d", sized(64), {12}},
       {"Poisson 7 points, 128^3", "poisson-3d", sized(128), {13}},

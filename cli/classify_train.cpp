@@ -10,6 +10,7 @@
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/fingerprint/model.hpp>
 #include <vouch/fingerprint/score.hpp>
 #include <vouch/fingerprint/train.hpp>
 
@@ -94,11 +95,10 @@ fp::training_prints prepare(const request& r, const device& cpu, const console& 
 }
 
 // Fails before hours of work where the model could not be written: its files, or folders that are still to be made.
-void check_model_folder(const std::string& folder) {
+void check_model_folder(const std::string& folder, const std::vector<std::string>& inputs) {
   std::error_code ignored;
   if (std::filesystem::exists(folder, ignored))
-    for (const char* name : {"pnn_tmat.bin", "profvs.bin", "procls.asc", "osf.txt"})
-      check_writable(folder + "/" + name);
+    check_outputs(fp::probabilistic_files(folder), inputs);
   else
     for (std::filesystem::path made = folder;; made = made.parent_path()) {
       const std::filesystem::path parent = made.parent_path();
@@ -119,7 +119,9 @@ int classify_train(std::span<const char* const> arguments) {
                       "usage: vouch classify train FILE... --labels FILE -o FOLDER");
   if (!r.list.empty()) append_list(r.list, r.files);
   if (r.files.empty()) throw usage_error("FILE is missing", "name prints, or a --list of them");
-  check_model_folder(r.common.output);
+  std::vector<std::string> inputs = r.files;
+  inputs.insert(inputs.end(), {r.list, r.labels, r.groups});
+  check_model_folder(r.common.output, inputs);
   r.training.features = static_cast<int>(r.features);
   r.training.regional_weights = !r.no_weights;
 

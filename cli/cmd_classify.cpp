@@ -12,6 +12,7 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/fingerprint/classify.hpp>
+#include <vouch/fingerprint/model.hpp>
 #include <vouch/fingerprint/score.hpp>
 #include <vouch/io/npy.hpp>
 #include <vouch/text/file.hpp>
@@ -85,6 +86,8 @@ void check(request& r) {
   std::vector<std::string> inputs = r.files;
   inputs.push_back(r.list);
   inputs.push_back(r.labels);
+  for (const auto& of_the_model : {fp::perceptron_files(r.model), fp::probabilistic_files(r.model)})
+    inputs.insert(inputs.end(), of_the_model.begin(), of_the_model.end());
   check_outputs({r.common.output, r.orientation, r.plot}, inputs);
   if (!r.plot.empty() && r.files.size() != 1) throw usage_error("--plot is for one print");
 }

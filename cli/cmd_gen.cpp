@@ -109,6 +109,9 @@ void check_kind(gen_options& o) {
     throw value_error(fmt::format("{} takes no dominance and no signs", o.name), "dense-dominant does");
   if (!is_complex(o) && (o.complex.wavelength || o.complex.damping || o.complex.flux))
     throw value_error(fmt::format("{} takes no wavelength, damping or flux", o.name), "helmholtz does");
+  if (!is_dense(o) && (o.common.output.ends_with(".npy") || o.common.output.ends_with(".npz")))
+    throw value_error(fmt::format("{} is written as Matrix Market, not as {}", o.name, o.common.output),
+                      "name a file that ends in .mtx");
   if (!is_dense(o) && !is_complex(o)) return;
   const bool others = p.boundary || p.coefficient || p.element || p.epsilon || p.contrast || p.young ||
                       p.poisson_ratio || p.stretch || p.perturb || p.peclet || p.flow || p.order != "natural" ||

@@ -110,14 +110,10 @@ void check_writable(const std::string& path) {
     throw file_error(fmt::format("{}: the folder {} is not writable", path, folder));
 }
 
-namespace {
-
 bool is_same_file(const std::string& a, const std::string& b) {
   std::error_code ignored;
   return std::filesystem::equivalent(a, b, ignored) || file_behind(a) == file_behind(b);
 }
-
-}  // namespace
 
 void check_outputs(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs) {
   std::vector<std::string> before;

@@ -66,6 +66,9 @@ nlohmann::ordered_json matrix_json(const std::string& file, std::int64_t rows, s
 /// when its name says that it is compressed.
 void check_writable(const std::string& path);
 
+/// Whether two names lead to one file, which need not be there: relative, by links.
+bool is_same_file(const std::string& a, const std::string& b);
+
 /// check_writable() of all outputs; names may be "", for none.
 ///
 /// Throws  what that throws

@@ -303,7 +303,9 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
   request.options.proof_follows = request.verification.asked();
   if (request.batch && request.verification.has_radii_of_entries())
     throw usage_error("option --batch: radii are numbers there, no files, and there is no --decimal");
-  const bool replaces = request.resume_file == request.checkpoint_file;  // the next checkpoint the last one
+  // The next checkpoint may take the place of the last one.
+  const bool replaces = !request.checkpoint_file.empty() && !request.resume_file.empty() &&
+                        is_same_file(request.resume_file, request.checkpoint_file);
   check_outputs({request.common.output, request.history, request.plot, request.verification.bounds,
                  request.checkpoint_file},
                 {request.matrix, request.coordinates, request.near_nullspace, file_of(request.rhs, rhs_words),

@@ -108,6 +108,7 @@ TEST(c_interface, refuses_with_a_message) {
   EXPECT_EQ(vouch_solver_create_csr(&s.solver, 2, nullptr, col, val, nullptr), VOUCH_VALUE);
   EXPECT_EQ(vouch_solver_create_csr(&s.solver, 2, row_ptr, nullptr, val, nullptr), VOUCH_VALUE);
   EXPECT_EQ(vouch_solver_create_csr(&s.solver, -1, row_ptr, col, val, nullptr), VOUCH_SHAPE);
+  EXPECT_EQ(vouch_solver_create_csr(&s.solver, std::int64_t{1} << 31, row_ptr, col, val, nullptr), VOUCH_SHAPE);
   const std::int64_t bad[] = {0, 2, 1};
   EXPECT_EQ(vouch_solver_create_csr(&s.solver, 2, bad, col, val, nullptr), VOUCH_VALUE);
   EXPECT_EQ(vouch_solver_create_dense(&s.solver, 2, val, 1, 0, nullptr), VOUCH_VALUE) << vouch_message();
@@ -137,6 +138,13 @@ TEST(c_interface, refuses_with_a_message) {
   option.type = "straddle";
   EXPECT_EQ(vouch_price(&option, &result), VOUCH_VALUE);
   option.type = nullptr;
+  option.spot = option.strike = option.expiry = 1;
+  option.volatility = 0.2;
+  for (const double tolerance : {-1e-4, nan, std::numeric_limits<double>::infinity()}) {
+    option.tolerance = tolerance;
+    EXPECT_EQ(vouch_price(&option, &result), VOUCH_VALUE) << tolerance;
+  }
+  option.tolerance = 0;
   option.spot = nan;
   EXPECT_EQ(vouch_price(&option, &result), VOUCH_VALUE);
   EXPECT_EQ(result.price, 0);

@@ -39,6 +39,25 @@ class tool_classify : public testing::tool_test {
   }
 };
 
+TEST_F(tool_classify, what_is_read_is_never_overwritten) {
+  write_model();
+  draw("w.pgm", "--class W --seed 3");
+  const std::string weights = content("model/mlp_wts.bin");
+  for (const std::string output : {"-o model/mlp_wts.bin", "--orientation ./model/../model/mlp_wts.bin"})
+    EXPECT_EQ(run("classify w.pgm --model model -q " + output).code, 2) << output;
+  EXPECT_TRUE(content("model/mlp_wts.bin") == weights);
+  std::filesystem::create_directory(path("trained"));
+  for (const std::string name : {"procls.asc", "osf.txt"}) {
+    const std::string labels = "w.pgm W\n", file = "trained/" + name;
+    write(file, labels);
+    for (const std::string& role : {"--labels " + file, "--list " + file + " --labels l.txt"}) {
+      write("l.txt", labels);
+      EXPECT_EQ(run("classify train w.pgm -q -o trained " + role).code, 2) << role;
+      EXPECT_EQ(content(file), labels) << role;
+    }
+  }
+}
+
 TEST_F(tool_classify, a_line_for_each_print_whatever_is_wrong_with_others) {
   write_model();
   draw("w.pgm", "--class W --seed 3");

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/solve/stationary/async.hpp>
 #include <vouch/solve/stationary/gauss_seidel.hpp>
@@ -169,6 +170,21 @@ TYPED_TEST(accelerated_sweeps, omega_is_estimated) {
     EXPECT_NEAR(omega, 2 / (1 + std::sin(std::acos(-1.0) / 41)), 0.02);
     EXPECT_LE(report.iterations, 2 * std::log(sizeof(T) == 4 ? 1e-5 : 1e-8) / std::log(0.8577));
   }
+}
+
+// An omega that was not found to the end would be another one, and so would x.
+TEST(omega, is_not_guessed_where_the_estimate_is_interrupted) {
+  const csr<double> A = laplacian(40);
+  const std::vector<double> b(1600, 1.0);
+  std::vector<double> x(1600);
+  sor_options o;
+  o.estimate_omega = true;
+  cancellation stop;
+  stop.request();
+  const cancellation_scope listens(stop);
+  EXPECT_THROW(
+      sor<double>(device::cpu(1), A, view<const double>(b.data(), 1600), view<double>(x.data(), 1600), o),
+      cancelled);
 }
 
 TEST(asynchronous_sweeps, fixed_counts_and_bad_requests) {

@@ -205,6 +205,8 @@ void require_columns(std::int64_t n, std::int64_t count) {
 void require_offsets(std::int64_t n, const void* row_ptr) {
   require(row_ptr, "row_ptr");
   if (n < 0) throw shape_error("a negative number of rows");
+  if (n > std::numeric_limits<std::int32_t>::max())
+    throw shape_error(std::to_string(n) + " rows, and numbers of columns have 32 bits");
 }
 
 vouch_report report_of(const solve_result& from) {
@@ -360,6 +362,9 @@ vouch_code vouch_price(const vouch_option* option, vouch_price_result* result) {
     c.plain.barrier_level = option->barrier_level;
     c.plain.rebate = option->rebate;
     pricing_options options;
+    if (!(option->tolerance >= 0 && std::isfinite(option->tolerance)))
+      throw value_error("tolerance: " + number_text(option->tolerance) +
+                        " is no number above 0, nor 0 for the usual one");
     if (option->tolerance != 0) options.finite_difference.tolerance = option->tolerance;
     options.finite_difference.dev = device::cpu();
     const pricing found = price(c, options);

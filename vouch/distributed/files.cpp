@@ -1,14 +1,13 @@
 #include <vouch/distributed/files.hpp>
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <utility>
@@ -36,6 +35,14 @@ std::vector<matrix_entry> entries_of(const coo& A, std::int64_t first, std::int6
     if (mirrored && A.row[k] != A.col[k]) entries.push_back({A.col[k], A.row[k], sign * A.val[k]});
   }
   return entries;
+}
+
+// text := that of rank `from`.
+void share(communicator& ranks, std::string& text, int from) {
+  auto size = static_cast<std::int64_t>(text.size());
+  ranks.broadcast(&size, sizeof size, from);
+  text.resize(static_cast<std::size_t>(size));
+  ranks.broadcast(text.data(), size, from);
 }
 
 // One rank's reading of its part of the blocks.
@@ -99,16 +106,9 @@ class part_reader {
         what = e.what();
       }
     }
-    share(what, rank);
-    share(hint, rank);
+    share(ranks_, what, rank);
+    share(ranks_, hint, rank);
     throw value_error(what, hint);
-  }
-
-  void share(std::string& text, int from) {
-    auto size = static_cast<std::int64_t>(text.size());
-    ranks_.broadcast(&size, sizeof size, from);
-    text.resize(static_cast<std::size_t>(size));
-    ranks_.broadcast(text.data(), size, from);
   }
 
   communicator& ranks_;
@@ -125,7 +125,10 @@ bool is_divisible(const std::string& path) {
   if (!file.random_access() || !file.peek(14).starts_with("%%MatrixMarket")) return false;
   line_reader reader(std::move(file));
   const matrix_market_header header = take_matrix_market_header(reader);
-  return header.format == matrix_format::coordinate && header.field != matrix_field::complex;
+  if (header.field == matrix_field::complex)
+    throw value_error(path + " has complex numbers, ranks solve real systems",
+                      "vouch solve without --engine takes it");
+  return header.format == matrix_format::coordinate;
 }
 
 void require_square(const matrix_market_header& header) {
@@ -137,6 +140,25 @@ void require_square(const matrix_market_header& header) {
 struct shape_of_file {
   std::int64_t rows, cols, entries;
 };
+
+// What differs where files do, nearly always: the size and the check sum of pieces from all over the file.
+struct file_sample {
+  std::int64_t bytes, sum;
+};
+
+file_sample sample_of(const std::string& path) {
+  constexpr std::int64_t pieces = 64;
+  std::array<char, 4096> piece{};
+  const input_file file(path);
+  file_sample found{file.most_bytes(), 0};
+  uLong sum = 0;
+  for (std::int64_t k = 0; k < pieces; ++k) {
+    const std::size_t read = file.read_at(found.bytes / pieces * k, piece.data(), piece.size());
+    sum = crc32_z(sum, reinterpret_cast<const Bytef*>(piece.data()), read);
+  }
+  found.sum = static_cast<std::int64_t>(sum);
+  return found;
+}
 
 }  // namespace
 
@@ -154,6 +176,9 @@ row_matrix read_rows(communicator& ranks, const device& cpu, const std::string& 
     facts = parts->header();
     const shape_of_file shape{facts.rows, facts.cols, facts.entries};
     require_same(ranks, &shape, sizeof shape, "a file", "all ranks must see the same one");
+    file_sample sample{};
+    agree(ranks, [&] { sample = sample_of(path); });
+    require_same(ranks, &sample, sizeof sample, "bytes in the file", "all ranks must see the same one");
     require_square(facts);
     entries = parts->read();
   } else {
@@ -194,10 +219,6 @@ array<double> read_vector_of_rows(const row_matrix& A, const device& cpu, const 
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& path) {
-  throw file_error(path + " cannot be written: " + std::strerror(errno));
-}
-
 // This rank's elements as the file has them.
 std::string text_of(const std::string& path, view<const double> x, std::int64_t first_row) {
   std::string text;
@@ -217,35 +238,12 @@ std::string text_of(const std::string& path, view<const double> x, std::int64_t 
   return text;
 }
 
-// Makes the file with what stands before the elements; its bytes.
-std::int64_t begin_file(const std::string& part, const std::string& path, std::int64_t rows) {
-  atomic_file file(part);
+// What stands before the elements.
+void write_beginning(atomic_file& file, std::int64_t rows) {
   const std::int64_t shape[] = {rows};
-  if (path.ends_with(".npy")) write_npy(file, view<const double>(nullptr, 0), shape, false);
-  if (path.ends_with(".mtx"))
+  if (file.path().ends_with(".npy")) write_npy(file, view<const double>(nullptr, 0), shape, false);
+  if (file.path().ends_with(".mtx"))
     file.write("%%MatrixMarket matrix array real general\n" + std::to_string(rows) + " 1\n");
-  file.commit();
-  struct stat facts {};
-  if (stat(part.c_str(), &facts) != 0) refuse(part);
-  return facts.st_size;
-}
-
-void write_at(const std::string& path, const std::string& bytes, std::int64_t offset) {
-  const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor < 0) refuse(path);
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t written =
-        pwrite(descriptor, bytes.data() + done, bytes.size() - done, offset + static_cast<std::int64_t>(done));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) {
-      const int code = errno;
-      close(descriptor);
-      errno = code;
-      refuse(path);
-    }
-    done += static_cast<std::size_t>(written);
-  }
-  if (close(descriptor) != 0) refuse(path);
 }
 
 }  // namespace
@@ -253,32 +251,36 @@ void write_at(const std::string& path, const std::string& bytes, std::int64_t of
 void write_vector_of_rows(const row_matrix& A, const std::string& path, view<const double> x) {
   const ieee_environment here;
   communicator& ranks = A.ranks();
-  const std::string target = file_behind(path), part = target + ".part";
   std::string text;
   agree(ranks, [&] {
     struct stat facts {};
-    if (stat(target.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode))
+    if (stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode))
       throw value_error(path + " is no regular file", "ranks write theirs at several places of it at once");
+    if (x.size() != A.rows())
+      throw shape_error("x has " + std::to_string(x.size()) + " elements here, the matrix " +
+                        std::to_string(A.rows()) + " rows");
     text = text_of(path, x, A.first_row());
   });
   std::int64_t offset = 0;
   const std::vector<std::int64_t> sizes = gather(ranks, static_cast<std::int64_t>(text.size()));
   for (int rank = 0; rank < ranks.rank(); ++rank) offset += sizes[static_cast<std::size_t>(rank)];
-  try {
-    std::int64_t header = 0;
-    agree(ranks, [&] {
-      if (ranks.rank() == 0) header = begin_file(part, path, A.all_rows());
-    });
-    ranks.broadcast(&header, sizeof header, 0);
-    offset += header;
-    agree(ranks, [&] { write_at(part, text, offset); });
-    agree(ranks, [&] {
-      if (ranks.rank() == 0 && std::rename(part.c_str(), target.c_str()) != 0) refuse(path);
-    });
-  } catch (...) {
-    if (ranks.rank() == 0) unlink(part.c_str());
-    throw;
-  }
+  std::optional<atomic_file> file;  // of rank 0
+  std::string unfinished;
+  std::int64_t beginning = 0;
+  agree(ranks, [&] {
+    if (ranks.rank() > 0) return;
+    file.emplace(path);
+    write_beginning(*file, A.all_rows());
+    file->skip(0);
+    unfinished = file->unfinished_name();
+    beginning = static_cast<std::int64_t>(std::filesystem::file_size(unfinished));
+  });
+  share(ranks, unfinished, 0);
+  ranks.broadcast(&beginning, sizeof beginning, 0);
+  agree(ranks, [&] { file_part(unfinished).write_at(beginning + offset, text); });
+  agree(ranks, [&] {
+    if (file) file->commit();
+  });
 }
 
 }  // namespace vouch

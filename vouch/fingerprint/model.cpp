@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <filesystem>
+#include <span>
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
@@ -146,11 +147,10 @@ void keep_rows(feature_matrix& m, int rows) {
   m.values.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(m.columns));
 }
 
-bool has(const std::string& folder, std::initializer_list<const char*> names) {
+bool all_exist(std::span<const std::string> files) {
   std::error_code ignored;
-  for (const char* name : names)
-    if (!std::filesystem::exists(folder + "/" + name, ignored)) return false;
-  return true;
+  return std::all_of(files.begin(), files.end(),
+                     [&](const std::string& file) { return std::filesystem::exists(file, ignored); });
 }
 
 mlp read_perceptron(const std::string& folder) {
@@ -174,7 +174,7 @@ pnn read_probabilistic(const std::string& folder) {
                           std::to_string(network.prototypes.rows) + " prototypes");
   require_transform(transform, network.transform, network.prototypes.columns);
   keep_rows(network.transform, network.prototypes.columns);
-  if (has(folder, {"osf.txt"})) {
+  if (all_exist({&smoothing, 1})) {
     const std::string text = whole_file(smoothing, most_model_bytes);
     words file(smoothing, text);
     network.smoothing = file.real();
@@ -259,11 +259,20 @@ mlp read_mlp_weights(const std::string& path) {
   return parse_mlp_weights(path, whole_file(path, most_model_bytes));
 }
 
+std::vector<std::string> perceptron_files(const std::string& folder) {
+  return {folder + "/mlp_tmat.bin", folder + "/mlp_wts.bin"};
+}
+
+std::vector<std::string> probabilistic_files(const std::string& folder) {
+  return {folder + "/pnn_tmat.bin", folder + "/profvs.bin", folder + "/procls.asc", folder + "/osf.txt"};
+}
+
 model read_model(const std::string& folder) {
   const ieee_environment here;
   model m;
-  if (has(folder, {"mlp_tmat.bin", "mlp_wts.bin"})) m.perceptron = read_perceptron(folder);
-  if (has(folder, {"pnn_tmat.bin", "profvs.bin", "procls.asc"})) m.probabilistic = read_probabilistic(folder);
+  if (all_exist(perceptron_files(folder))) m.perceptron = read_perceptron(folder);
+  const std::vector<std::string> probabilistic = probabilistic_files(folder);
+  if (all_exist(std::span(probabilistic).first(3))) m.probabilistic = read_probabilistic(folder);
   if (!m.perceptron && !m.probabilistic)
     throw file_error(
         folder + ": no model is there",

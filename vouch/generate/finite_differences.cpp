@@ -12,6 +12,7 @@
 #include <vouch/generate/grid.hpp>
 #include <vouch/generate/plate.hpp>
 #include <vouch/generate/poisson.hpp>
+#include <vouch/text/number.hpp>
 
 namespace vouch {
 namespace {
@@ -200,7 +201,7 @@ csr<double> convection_diffusion(const device& dev, std::int64_t nx, std::int64_
   const ieee_environment here;
   constexpr double most = 1e200;
   if (!(options.peclet >= 0 && options.peclet <= most))
-    throw value_error("a Peclet number of " + std::to_string(options.peclet), "give one from 0 to 1e200");
+    throw value_error("a Peclet number of " + number_text(options.peclet), "give one from 0 to 1e200");
   const grid g = checked_grid(nx, ny, nz);
   const face_flow through(g, options);
   return build_rows(dev, g.size(), g.size(), [&](std::int64_t row, auto& out) {

@@ -264,7 +264,7 @@ pricing price_checked(contract c, const pricing_options& options) {
       (formula->method == pricing_method::closed_form ||
        formula->error_estimate <= std::max(tolerance, beyond_grids * std::max(c.plain.spot, c.plain.strike)))) {
     pricing p = *formula;
-    p.tolerance_met = p.error_estimate <= std::max(tolerance, 1e-12 * p.value.price);
+    p.tolerance_met = p.error_estimate <= options.finite_difference.tolerance;
     return p;
   }
   c.exercise = effective_exercise(c);

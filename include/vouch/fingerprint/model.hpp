@@ -17,6 +17,10 @@ struct model {
   std::optional<pnn> probabilistic;
 };
 
+/// The files of a folder that are a perceptron; those that are a probabilistic network, of which the last may be missing.
+std::vector<std::string> perceptron_files(const std::string& folder);
+std::vector<std::string> probabilistic_files(const std::string& folder);
+
 /// Reads a folder: mlp_tmat.bin and mlp_wts.bin are a perceptron; pnn_tmat.bin, profvs.bin and procls.asc a
 /// probabilistic network, with its smoothing factor in osf.txt where that is there, else the published 1.368750.
 ///

@@ -2,9 +2,12 @@
 // interrupted.
 #include <gtest/gtest.h>
 
+#include <zlib.h>
+
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -408,6 +411,38 @@ TEST(checkpoint, a_damaged_file_is_refused) {
   EXPECT_THROW(checkpoint::resumed(folder.file("text", "%%MatrixMarket matrix\n"), ""), parse_error);
   EXPECT_THROW(checkpoint::resumed(folder.path("none"), ""), file_error);
   EXPECT_THROW(checkpoint::resumed("/dev/null", ""), parse_error);
+}
+
+// A file that somebody made, with the right check sum and counts that no iteration has.
+TEST(checkpoint, counts_that_no_iteration_has_are_refused) {
+  const temporary_folder folder;
+  const std::string file = folder.path("saved");
+  const system_of_equations s = unsymmetric();
+  for (const char* method : {"gmres", "bicgstab"}) {
+    solve_options options;
+    options.method = method;
+    checkpoint kept(file, 1e9);
+    solve_until(s, options, kept, 6);
+    ASSERT_EQ(kept.written(), 1) << method;
+    const std::string whole = content_of(file);
+    int changed = 0;
+    for (const std::string name : {"iterations before the run", "strikes", "iterations of this run", "cycle",
+                                   "longest cycle", "iteration of the last half", "last iteration recorded"}) {
+      const std::size_t at = whole.find(name + std::string((8 - name.size() % 8) % 8, '\0'));
+      if (at == whole.npos) continue;
+      for (const std::int64_t count : {std::int64_t{-2}, std::numeric_limits<std::int64_t>::max()}) {
+        std::string other = whole;
+        std::memcpy(other.data() + at + (name.size() + 7) / 8 * 8, &count, sizeof count);
+        const std::uint64_t sum =
+            crc32_z(0, reinterpret_cast<const Bytef*>(other.data()), other.size() - sizeof sum);
+        std::memcpy(other.data() + other.size() - sizeof sum, &sum, sizeof sum);
+        checkpoint forged = checkpoint::resumed(folder.file("forged", other), "");
+        EXPECT_THROW(solve_saved(s, options, forged), parse_error) << method << ' ' << name << ' ' << count;
+        ++changed;
+      }
+    }
+    EXPECT_GE(changed, 10) << method;
+  }
 }
 
 TEST(checkpoint, a_full_disk_does_not_end_the_solve) {

@@ -146,9 +146,7 @@ class bicgstab_engine final : public inner_solver<T> {
     S numbers[] = {rho_, alpha_, omega_, broke_at};
     state.numbers("numbers of BiCGStab", reinterpret_cast<double*>(numbers), 4 * vectors::parts);
     rho_ = numbers[0], alpha_ = numbers[1], omega_ = numbers[2], broke_at = std::real(numbers[3]);
-    auto seed = static_cast<std::int64_t>(seed_);
-    state.integer("seed", seed);
-    seed_ = static_cast<std::uint64_t>(seed);
+    state.seed("seed", seed_);
   }
 
   void begin() {

@@ -129,13 +129,11 @@ class gmres_engine final : public inner_solver<T> {
 
   // Of a run as it is between restarts.
   void keep(solver_state& state, std::int64_t& iteration) {
-    std::int64_t lengths[] = {most_, longest_};
+    int most = most_;
     state.integer("iterations of this run", iteration);
-    state.integer("cycle", lengths[0]);
-    state.integer("longest cycle", lengths[1]);
-    if (!state.loads()) return;
-    longest_ = static_cast<int>(lengths[1]);
-    if (most_ != lengths[0]) make_bases(static_cast<int>(lengths[0]));
+    state.integer("cycle", most, longest_, 1);
+    state.integer("longest cycle", longest_, longest_, most);
+    if (most_ != most) make_bases(most);
   }
   void save(iteration_log& log, std::int64_t iteration) {
     log.save(iteration, [&](solver_state& state) { keep(state, iteration); });

@@ -82,9 +82,7 @@ class idr_engine final : public inner_solver<T> {
     S scalars[] = {omega_, broke_at};
     state.numbers("numbers of IDR", reinterpret_cast<double*>(scalars), 2 * vectors::parts);
     omega_ = scalars[0], broke_at = std::real(scalars[1]);
-    auto seed = static_cast<std::int64_t>(seed_);
-    state.integer("seed", seed);
-    seed_ = static_cast<std::uint64_t>(seed);
+    state.seed("seed", seed_);
   }
 
   // Hashed columns, made orthonormal twice over.

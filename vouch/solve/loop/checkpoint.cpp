@@ -93,7 +93,7 @@ uLong sum_of_team(checkpoint_team& team, uLong before, uLong mine, std::int64_t 
 // at the end: until then all go through the same steps.
 class file_writer final : public solver_state {
  public:
-  file_writer(const std::string& path, checkpoint_team& team) : team_(team) {
+  file_writer(const std::string& path, checkpoint_team& team) : path_(path), team_(team) {
     std::string unfinished;
     team.together([&] {
       if (team.rank() != 0) return;
@@ -147,6 +147,7 @@ class file_writer final : public solver_state {
     fill_up(static_cast<std::size_t>(share.all * each));
   }
   std::int64_t length(const char*, std::int64_t own) override { return own; }
+  const std::string& file() const override { return path_; }
 
   void begin(const char* name, kind type, std::int64_t count) {
     const std::string_view called(name);
@@ -195,6 +196,7 @@ class file_writer final : public solver_state {
     }
   }
 
+  std::string path_;
   checkpoint_team& team_;
   std::optional<atomic_file> file_;  // of process 0
   std::optional<file_part> part_;    // of the others
@@ -344,6 +346,7 @@ class file_reader final : public solver_state {
   }
   // Where the next part has another name values() says so.
   std::int64_t length(const char*, std::int64_t) override { return next().count; }
+  const std::string& file() const override { return path_; }
 
   std::string path_;
   checkpoint_team& team_;
@@ -357,6 +360,15 @@ class file_reader final : public solver_state {
 thread_local checkpoint* kept_here = nullptr;
 
 }  // namespace
+
+void solver_state::integer(const char* name, std::int64_t& value, std::int64_t most, std::int64_t least) {
+  values(name, kind::integers, &value, 1);
+  if (loads() && (value < least || value > most))
+    throw parse_error(file(), 0, 0,
+                      "'" + std::string(name) + "' is " + std::to_string(value) + ", not " +
+                          std::to_string(least) + " to " + std::to_string(most),
+                      "begin anew, or resume from another checkpoint");
+}
 
 checkpoint::checkpoint(std::string file, double seconds, listener heard, checkpoint_team* team)
     : team_(team != nullptr ? team : &alone()),

@@ -114,7 +114,7 @@ class residual_checked_loop {
       strikes_ = 0;
     else if (report_.true_residual > 0.5 * last_ && (!will_fall || outcome.iterations == 0))
       ++strikes_;
-    if (strikes_ == 2) {
+    if (strikes_ == most_strikes) {
       done_ = end_stagnated();
       return;
     }
@@ -141,9 +141,7 @@ class residual_checked_loop {
   void keep_course(solver_state& state) {
     state.integer("iterations before the run", report_.iterations);
     state.integer("restarts", report_.restarts);
-    std::int64_t strikes = strikes_;
-    state.integer("strikes", strikes);
-    strikes_ = static_cast<int>(strikes);
+    state.integer("strikes", strikes_, most_strikes);
     double norms[] = {initial_, last_, least_, to_solve_, up_};
     state.numbers("norms", norms, 5);
     initial_ = norms[0], last_ = norms[1], least_ = norms[2], to_solve_ = norms[3], up_ = norms[4];
@@ -416,6 +414,7 @@ class residual_checked_loop {
   double least_ = 0;     // of the smallest true one
   double to_solve_ = 0;  // of the one in r
   double up_ = 1;        // the engine works on r times this
+  static constexpr int most_strikes = 2;
   int strikes_ = 0;
   bool resumed_ = false;  // the next run goes on from a checkpoint
   bool done_ = false;
@@ -483,7 +482,7 @@ void iteration_log::keep(solver_state& state) {
       history_.push_back({iterations[k], residuals[k], column_});
   }
   state.integer("iterations of earlier runs", done_);
-  state.integer("last iteration recorded", last_);
+  state.integer("last iteration recorded", last_, solver_state::most_count, -1);
   spectrum_.keep(state);
 }
 

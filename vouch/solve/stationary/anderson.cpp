@@ -45,9 +45,9 @@ void anderson_acceleration<T>::keep(solver_state& state) {
   for (std::vector<T>& v : changes_) vector(v);
   for (std::vector<T>& v : images_) vector(v);
   state.numbers("products of Anderson", products_.data(), static_cast<std::int64_t>(products_.size()));
-  double numbers[] = {static_cast<double>(kept_), static_cast<double>(next_), has_last_ ? 1.0 : 0.0};
-  state.numbers("numbers of Anderson", numbers, 3);
-  kept_ = static_cast<int>(numbers[0]), next_ = static_cast<int>(numbers[1]), has_last_ = numbers[2] != 0;
+  state.integer("steps of Anderson", kept_, depth_);
+  state.integer("next step of Anderson", next_, depth_ - 1);
+  state.truth("whether there was a step", has_last_);
 }
 
 template <real T>

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/solve/stationary/chebyshev_steps.hpp>
@@ -43,6 +44,7 @@ trial run_random(const device& dev, inner_solver<T>& engine, std::int64_t n, dou
   iteration_log log({}, history);
   const inner_outcome outcome = engine.run(r.data(), d.data(), rule, log);
   dev.synchronize();
+  if (outcome.event == solver_event::interrupted) check_cancellation();
   constexpr double infinite = std::numeric_limits<double>::infinity();
   if (outcome.event == solver_event::diverged) return {infinite, infinite};
   return {std::sqrt(outcome.residual_squared), late_factor(history)};

@@ -24,14 +24,14 @@ constexpr double deepest = sizeof(T) == 4 ? 0x1p-18 : 0x1p-40;
 
 constexpr std::int64_t patience = 32;  // sweeps without progress before rounding is suspected
 
-// Numbers and truths as they lie in memory.
-template <class Plain>
-void keep_plain(solver_state& state, const char* name, Plain& plain) {
-  static_assert(std::is_trivially_copyable_v<Plain>);
-  std::array<double, (sizeof(Plain) + sizeof(double) - 1) / sizeof(double)> words{};
-  std::memcpy(words.data(), &plain, sizeof plain);
-  state.numbers(name, words.data(), static_cast<std::int64_t>(words.size()));
-  std::memcpy(static_cast<void*>(&plain), words.data(), sizeof plain);
+void keep_chebyshev(solver_state& state, chebyshev_steps& c) {
+  for (bool* const value : {&c.wanted, &c.failed, &c.running, &c.stalled, &c.trying})
+    state.truth("course of Chebyshev", *value);
+  for (std::int64_t* const count : {&c.slow, &c.patience, &c.steps, &c.next_trial, &c.degree, &c.estimates})
+    state.integer("count of Chebyshev", *count);
+  for (double* const value : {&c.along_change, &c.keep, &c.far, &c.low, &c.high, &c.start, &c.last, &c.first,
+                              &c.rho, &c.sigma, &c.root, &c.power})
+    state.number("number of Chebyshev", *value);
 }
 
 }  // namespace
@@ -111,8 +111,13 @@ inner_outcome sweep_engine<T>::run(T* r, T* d, const stopping_rule& rule, iterat
 template <real T>
 void sweep_engine<T>::keep(solver_state& state, std::int64_t& iteration, progress& p) {
   state.integer("iterations of this run", iteration);
-  keep_plain(state, "progress of sweeps", p);
-  keep_plain(state, "Chebyshev", chebyshev_);
+  state.integer("sweep that met the least", p.best_at, iteration);
+  state.truth("whether it was accelerated", p.accelerated);
+  state.truth("whether rounding is left", p.only_rounding);
+  for (double* const value :
+       {&p.target, &p.trigger, &p.first, &p.best, &p.accepted, &p.met_at_look, &p.left_at_look})
+    state.number("progress of sweeps", *value);
+  keep_chebyshev(state, chebyshev_);
   const auto vector = [&](std::vector<T>& v) {
     state.vector("vector of sweeps", device::cpu(1), v.data(), static_cast<std::int64_t>(v.size()));
   };

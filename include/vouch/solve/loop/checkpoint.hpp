@@ -17,7 +17,7 @@ namespace VOUCH_PUBLIC vouch {
 
 /// What an iteration needs to go on, part after part: written to a file, or taken from one in the same order.
 ///
-/// Throws  parse_error  the file has another part there
+/// Throws  parse_error  the file has another part there, or a count that no iteration has
 class solver_state {
  public:
   enum class kind : std::uint32_t { end, text, integers, doubles, singles };
@@ -26,7 +26,21 @@ class solver_state {
   /// Whether values come from a file.
   virtual bool loads() const = 0;
 
-  void integer(const char* name, std::int64_t& value) { values(name, kind::integers, &value, 1); }
+  /// A count, from least to most.
+  static constexpr std::int64_t most_count = std::int64_t{1} << 53;
+  void integer(const char* name, std::int64_t& value, std::int64_t most = most_count, std::int64_t least = 0);
+  void integer(const char* name, int& value, int most, int least = 0) {
+    std::int64_t wide = value;
+    integer(name, wide, std::int64_t{most}, std::int64_t{least});
+    value = static_cast<int>(wide);
+  }
+  void truth(const char* name, bool& value) {
+    int number = value ? 1 : 0;
+    integer(name, number, 1);
+    value = number == 1;
+  }
+  /// Any 64 bits.
+  void seed(const char* name, std::uint64_t& value) { values(name, kind::integers, &value, 1); }
   void number(const char* name, double& value) { values(name, kind::doubles, &value, 1); }
   void numbers(const char* name, double* data, std::int64_t count) { values(name, kind::doubles, data, count); }
   /// count elements on dev; of processes that share the system each has its own, one process after another.
@@ -50,6 +64,7 @@ class solver_state {
   virtual void elements(const char* name, kind type, const device& dev, void* data, std::int64_t count) = 0;
   /// That of the next part, where it is read; else `own`.
   virtual std::int64_t length(const char* name, std::int64_t own) = 0;
+  virtual const std::string& file() const = 0;
 };
 
 /// What processes that share a system and one file of its state say to each other; all call the same in the same order.
