@@ -181,8 +181,8 @@ TEST(row_checkpoint, has_the_same_bytes_whatever_the_number_of_ranks) {
 TEST(row_checkpoint, knows_a_system_by_the_fingerprints_of_one_process) {
   for (const named_matrix& m : testing::shared_matrices()) {
     const saved_system s = of_matrix(m.A.to(cpu));
-    const fingerprint whole = fingerprint_of(cpu, s.A);
-    const fingerprint column =
+    const matrix_fingerprint whole = fingerprint_of(cpu, s.A);
+    const matrix_fingerprint column =
         fingerprint_of(cpu, matrix_view<const double>{s.b.data(), s.A.rows, 1, s.A.rows});
     for (const int count : testing::numbers_of_ranks)
       on_ranks(count, [&](communicator& ranks) {

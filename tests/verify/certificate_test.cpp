@@ -208,7 +208,7 @@ TEST(uncertainty, what_is_no_radius_is_refused_everywhere) {
 TEST(fingerprint, is_the_same_for_all_threads_and_devices_and_tells_single_bits) {
   const device one = device::cpu(1);
   const csr<double> A = poisson_2d(one, 60, 70);
-  const fingerprint expected = fingerprint_of(one, A);
+  const matrix_fingerprint expected = fingerprint_of(one, A);
   EXPECT_EQ(fingerprint_of(device::cpu(4), A), expected);
   for (const device& dev : testing::devices()) EXPECT_EQ(fingerprint_of(dev, A.to(dev)), expected);
   csr<double> B = A.to(one);
@@ -238,7 +238,7 @@ TEST(fingerprint, tells_changes_of_several_signs_or_exponents) {
   constexpr std::int64_t n = 2003;
   for (const double factor : {-1.0, 2.0, 0.25}) {
     auto M = matrix<double>::from(cpu, n, 1, std::vector<double>(n, 1.0));
-    const fingerprint expected = fingerprint_of(cpu, M.read());
+    const matrix_fingerprint expected = fingerprint_of(cpu, M.read());
     for (std::int64_t k = 0; k + 3 < n; ++k) {
       for (std::int64_t i = k; i < k + 4; ++i) M(i, 0) = factor;
       EXPECT_NE(fingerprint_of(cpu, M.read()), expected) << factor << " at " << k;

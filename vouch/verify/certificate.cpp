@@ -25,7 +25,7 @@ void require_radii(const char* routine, const uncertainty& within) {
 
 }  // namespace detail
 
-void certificate::require_covers(const char* routine, const fingerprint& matrix,
+void certificate::require_covers(const char* routine, const matrix_fingerprint& matrix,
                                  const uncertainty& within) const {
   const ieee_environment here;
   detail::require_radii(routine, within);

@@ -61,7 +61,7 @@ std::uint64_t sum_mixed(const device& dev, std::int64_t n, const Elements& eleme
 
 }  // namespace
 
-fingerprint fingerprint_of(const device& dev, csr_view<const double> A) {
+matrix_fingerprint fingerprint_of(const device& dev, csr_view<const double> A) {
   constexpr const char* routine = "fingerprint_of";
   if (A.rows < 0 || A.cols < 0 || A.nonzeros < 0)
     throw shape_error(std::string(routine) + ": a size or the number of entries is negative");
@@ -74,7 +74,7 @@ fingerprint fingerprint_of(const device& dev, csr_view<const double> A) {
           sum_mixed(dev, A.nonzeros, array_elements<double>{A.val})};
 }
 
-fingerprint fingerprint_of(const device& dev, matrix_view<const double> A) {
+matrix_fingerprint fingerprint_of(const device& dev, matrix_view<const double> A) {
   require_entries("fingerprint_of", A);
   const std::int64_t entries = A.rows * A.cols;
   return {A.rows, A.cols, entries, 0, sum_mixed(dev, entries, dense_elements{A.data, A.rows, A.ld})};

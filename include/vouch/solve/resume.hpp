@@ -44,6 +44,7 @@ void state_options(checkpoint& kept, const solve_options& taken, const std::stri
 /// Files will be of an operand - "matrix" or "right-hand side" - with that fingerprint; called so in messages.
 ///
 /// Throws  value_error  the file that `kept` goes on from is of another
-void state_operand(checkpoint& kept, const char* operand, const fingerprint& print, const std::string& called);
+void state_operand(checkpoint& kept, const char* operand, const matrix_fingerprint& print,
+                   const std::string& called);
 
 }  // namespace vouch

@@ -20,14 +20,14 @@ class certificate {
   virtual ~certificate() = default;
 
   /// The matrix that was proved nonsingular, with all others within a relative radius of its entries.
-  const fingerprint& proved_matrix() const { return matrix_; }
+  const matrix_fingerprint& proved_matrix() const { return matrix_; }
   double proved_radius() const { return matrix_radius_; }
 
   /// Refuses to speak for what was not proved. The radius of the right-hand side is no concern of a proof.
   ///
   /// Throws  value_error  another matrix, or a radius above proved_radius() or that is no radius; what the
   ///                      proof refers to was changed since
-  void require_covers(const char* routine, const fingerprint& matrix, const uncertainty& within) const;
+  void require_covers(const char* routine, const matrix_fingerprint& matrix, const uncertainty& within) const;
 
   /// As reported: "h-matrix".
   virtual std::string method() const = 0;
@@ -69,7 +69,7 @@ class certificate {
   virtual double inverse_norm() const = 0;
 
  protected:
-  certificate(const fingerprint& matrix, const uncertainty& within)
+  certificate(const matrix_fingerprint& matrix, const uncertainty& within)
       : matrix_(matrix), matrix_radius_(within.matrix) {}
 
   /// Throws  shape_error  a vector has not as many elements as the matrix has rows
@@ -77,9 +77,9 @@ class certificate {
 
  private:
   /// That of the matrix which bounds are made with, as it is now, where that is somebody else's.
-  virtual fingerprint referred_matrix() const { return matrix_; }
+  virtual matrix_fingerprint referred_matrix() const { return matrix_; }
 
-  fingerprint matrix_;
+  matrix_fingerprint matrix_;
   double matrix_radius_;
 };
 

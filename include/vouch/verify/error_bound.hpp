@@ -32,15 +32,15 @@ struct bound_options {
 
 /// The bound and its evidence. Only with `verified` do the numbers say anything.
 struct error_bound {
-  bool verified = false;    // |x - x*| <= radius, componentwise, for the x returned
-  bool reached = false;     // and within what was asked, or nothing was asked
-  std::string method;       // "h-matrix", ...
-  std::string reason;       // one line, says why
-  fingerprint matrix;       // that A
-  component_range about{};  // what the numbers below are of
-  array<double> radius;     // on the device
-  double max_absolute = 0;  // the largest radius
-  double max_relative = 0;  // the largest |x - x*| / |x*|, at most; infinite where x* may be 0
+  bool verified = false;      // |x - x*| <= radius, componentwise, for the x returned
+  bool reached = false;       // and within what was asked, or nothing was asked
+  std::string method;         // "h-matrix", ...
+  std::string reason;         // one line, says why
+  matrix_fingerprint matrix;  // that A
+  component_range about{};    // what the numbers below are of
+  array<double> radius;       // on the device
+  double max_absolute = 0;    // the largest radius
+  double max_relative = 0;    // the largest |x - x*| / |x*|, at most; infinite where x* may be 0
   double median_relative = 0;
   double condition_estimate = 0;  // about ||A||_inf ||A^-1||_inf
   int refinements = 0;

@@ -11,14 +11,14 @@ namespace VOUCH_PUBLIC vouch {
 
 /// Sizes, and 64 bits each of what the offsets and columns and of what the values are. Matrices that differ in
 /// one bit have the same with a probability of about 2^-60, unless somebody looked for them.
-struct fingerprint {
+struct matrix_fingerprint {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
   std::int64_t nonzeros = 0;
   std::uint64_t pattern = 0;  // 0 for a dense matrix
   std::uint64_t values = 0;
 
-  bool operator==(const fingerprint&) const = default;
+  bool operator==(const matrix_fingerprint&) const = default;
 };
 
 /// That of A. A dense matrix and a sparse one with the same entries have different ones.
@@ -28,7 +28,7 @@ struct fingerprint {
 /// Cost    One pass over A; waits for the device.
 /// Throws  shape_error  a negative size
 ///         value_error  an array that is null, columns that overlap
-fingerprint fingerprint_of(const device& dev, csr_view<const double> A);
-fingerprint fingerprint_of(const device& dev, matrix_view<const double> A);
+matrix_fingerprint fingerprint_of(const device& dev, csr_view<const double> A);
+matrix_fingerprint fingerprint_of(const device& dev, matrix_view<const double> A);
 
 }  // namespace vouch

@@ -35,7 +35,7 @@ class full_rank {
 
   /// As reported: "normal equations, cholesky".
   const std::string& method() const { return method_; }
-  const fingerprint& proved_matrix() const { return matrix_; }
+  const matrix_fingerprint& proved_matrix() const { return matrix_; }
 
  private:
   friend error_bound bound_error(const device& cpu, csr_view<const double> A, full_rank& proof,
@@ -43,7 +43,7 @@ class full_rank {
                                  const data_radii* radii);
   full_rank() = default;
 
-  fingerprint matrix_;
+  matrix_fingerprint matrix_;
   bool wide_ = false;
   csr<double> augmented_;
   std::unique_ptr<certificate> proof_;

@@ -30,7 +30,7 @@ std::int64_t entries_before(const row_matrix& A) {
 
 }  // namespace
 
-fingerprint fingerprint_of(const row_matrix& A) {
+matrix_fingerprint fingerprint_of(const row_matrix& A) {
   const csr_view<const double> local = A.local();
   const std::int64_t before = entries_before(A), rows = A.all_rows();
   std::uint64_t offsets = A.ranks().rank() == 0 ? mixed(0, 0) : 0, columns = 0, values = 0;
@@ -45,7 +45,7 @@ fingerprint fingerprint_of(const row_matrix& A) {
   return {rows, rows, A.all_nonzeros(), random_bits(sums[0], sums[1]), sums[2]};
 }
 
-fingerprint fingerprint_of(const row_matrix& A, view<const double> v) {
+matrix_fingerprint fingerprint_of(const row_matrix& A, view<const double> v) {
   std::uint64_t values = 0;
   for (std::int64_t i = 0; i < A.rows(); ++i) values += mixed(bits_of(v[i]), A.first_row() + i);
   return {A.all_rows(), 1, A.all_rows(), 0, add_up(A.ranks(), std::array{values})[0]};

@@ -7,8 +7,8 @@
 namespace vouch::distributed {
 
 /// That which fingerprint_of() has for the same matrix in one process.
-fingerprint fingerprint_of(const row_matrix& A);
+matrix_fingerprint fingerprint_of(const row_matrix& A);
 /// The same for a vector as a matrix of one column; v has A.rows() elements.
-fingerprint fingerprint_of(const row_matrix& A, view<const double> v);
+matrix_fingerprint fingerprint_of(const row_matrix& A, view<const double> v);
 
 }  // namespace vouch::distributed

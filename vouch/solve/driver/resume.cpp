@@ -117,7 +117,7 @@ std::string text_of(const std::vector<kept_option>& all) {
   return text;
 }
 
-std::string text_of(const fingerprint& print) {
+std::string text_of(const matrix_fingerprint& print) {
   return std::to_string(print.rows) + " by " + std::to_string(print.cols) + ", " +
          std::to_string(print.nonzeros) + " entries, " + std::to_string(print.pattern) + " " +
          std::to_string(print.values);
@@ -191,7 +191,8 @@ void state_options(checkpoint& kept, const solve_options& taken, const std::stri
   throw value_error("the checkpoint is of a solve with " + differs, "resume with the options that it has");
 }
 
-void state_operand(checkpoint& kept, const char* operand, const fingerprint& print, const std::string& called) {
+void state_operand(checkpoint& kept, const char* operand, const matrix_fingerprint& print,
+                   const std::string& called) {
   if (!kept.state_fact(operand, text_of(print)))
     throw value_error(called + " is not the one of the checkpoint: its numbers differ",
                       "resume with the matrix and the right-hand side of the solve that wrote it");

@@ -143,7 +143,7 @@ std::unique_ptr<dense_inverse> dense_inverse::prove(const device& dev, matrix_vi
   return prove(dev, fingerprint_of(dev, A), A, within, reason);
 }
 
-std::unique_ptr<dense_inverse> dense_inverse::prove(const device& dev, const fingerprint& given,
+std::unique_ptr<dense_inverse> dense_inverse::prove(const device& dev, const matrix_fingerprint& given,
                                                     matrix_view<const double> A, const uncertainty& within,
                                                     std::string& reason) {
   const ieee_environment here;

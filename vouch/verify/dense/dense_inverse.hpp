@@ -58,9 +58,9 @@ class dense_inverse final : public certificate {
   double inverse_norm() const override { return inverse_norm_; }
 
  private:
-  dense_inverse(const device& dev, const fingerprint& A, const uncertainty& within)
+  dense_inverse(const device& dev, const matrix_fingerprint& A, const uncertainty& within)
       : certificate(A, within), device_(dev), n_(A.rows) {}
-  static std::unique_ptr<dense_inverse> prove(const device& dev, const fingerprint& given,
+  static std::unique_ptr<dense_inverse> prove(const device& dev, const matrix_fingerprint& given,
                                               matrix_view<const double> A, const uncertainty& within,
                                               std::string& reason);
   detail::powers_of_two equilibrate(matrix<double>& M) const;

@@ -15,9 +15,9 @@
 #include <vouch/sparse/valid_csr.hpp>
 #include <vouch/verify/dense/dense_inverse.hpp>
 #include <vouch/verify/enclosed_residual.hpp>
-#include <vouch/verify/sparse/powers_of_two.hpp>
 #include <vouch/verify/sparse/augmented.hpp>
 #include <vouch/verify/sparse/normal_equations.hpp>
+#include <vouch/verify/sparse/powers_of_two.hpp>
 #include <vouch/verify/sparse/sparse_inverse.hpp>
 
 namespace vouch {
@@ -29,7 +29,7 @@ using namespace detail;
 class scaled_proof final : public certificate {
  public:
   scaled_proof(const device& cpu, std::unique_ptr<certificate> proof, std::vector<int> exponents,
-               const fingerprint& K, const uncertainty& within)
+               const matrix_fingerprint& K, const uncertainty& within)
       : certificate(K, within), device_(cpu), proof_(std::move(proof)), exponents_(std::move(exponents)) {}
 
   std::string method() const override { return "augmented matrix, " + proof_->method(); }

@@ -119,7 +119,7 @@ void h_matrix::keep_what_is_read_faster() {
   if (diagonals_->kept_as() == layout::dia) comparison_.read_from(diagonals_->as_dia());
 }
 
-fingerprint h_matrix::referred_matrix() const {
+matrix_fingerprint h_matrix::referred_matrix() const {
   if (std::holds_alternative<csr_view<const double>>(comparison_.rows())) return fingerprint_of(device_, A_);
   return proved_matrix();
 }

@@ -60,7 +60,7 @@ class h_matrix final : public certificate {
 
  private:
   h_matrix(const device& dev, csr_view<const double> A, const h_matrix_options& options);
-  fingerprint referred_matrix() const override;
+  matrix_fingerprint referred_matrix() const override;
   bool smooths() const { return options_.smoothing; }
   bool positive() const { return options_.symmetric && options_.positive_diagonal; }
   void keep_what_is_read_faster();

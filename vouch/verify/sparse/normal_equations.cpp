@@ -94,8 +94,8 @@ double frobenius_norm(const enclosed_gram& G, const std::vector<int>& S) {
 
 std::unique_ptr<normal_equations> normal_equations::prove(const device& cpu, csr_view<const double> B,
                                                           const std::vector<int>& exponents,
-                                                          const fingerprint& K, const uncertainty& within,
-                                                          std::string& reason) {
+                                                          const matrix_fingerprint& K,
+                                                          const uncertainty& within, std::string& reason) {
   const ieee_environment here;
   csr<double> scaled = copy(cpu, cpu, B);
   if (!scale_exactly(scaled, std::vector<int>(static_cast<std::size_t>(B.rows), 0), exponents)) {

@@ -28,7 +28,7 @@ class normal_equations final : public certificate {
   /// Cost    The products of the entries of each row of B with one another, 25 flops each, and the factor.
   /// Source  docs/rigor.md.
   static std::unique_ptr<normal_equations> prove(const device& cpu, csr_view<const double> B,
-                                                 const std::vector<int>& exponents, const fingerprint& K,
+                                                 const std::vector<int>& exponents, const matrix_fingerprint& K,
                                                  const uncertainty& within, std::string& reason);
 
   std::string method() const override { return "normal equations, cholesky"; }
@@ -38,8 +38,8 @@ class normal_equations final : public certificate {
   double inverse_norm() const override { return inverse_norm_; }
 
  private:
-  normal_equations(const device& cpu, csr<double> B, const std::vector<int>& exponents, const fingerprint& K,
-                   const uncertainty& within)
+  normal_equations(const device& cpu, csr<double> B, const std::vector<int>& exponents,
+                   const matrix_fingerprint& K, const uncertainty& within)
       : certificate(K, within), device_(cpu), within_(within), B_(std::move(B)), exponents_(exponents) {}
   bool prove_gram(std::string& reason);
 

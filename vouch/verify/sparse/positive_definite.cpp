@@ -42,7 +42,7 @@ double norm(const std::vector<double>& v) {
 
 }  // namespace
 
-positive_definite::positive_definite(const device& dev, const fingerprint& A, const uncertainty& within,
+positive_definite::positive_definite(const device& dev, const matrix_fingerprint& A, const uncertainty& within,
                                      csr<double> B, array<std::int32_t> order, std::vector<int> scale,
                                      std::int64_t most_entries)
     : certificate(A, within),

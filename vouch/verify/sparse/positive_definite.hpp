@@ -51,7 +51,7 @@ class positive_definite final : public certificate {
   std::vector<int> exponents() const;
 
  private:
-  positive_definite(const device& dev, const fingerprint& A, const uncertainty& within, csr<double> B,
+  positive_definite(const device& dev, const matrix_fingerprint& A, const uncertainty& within, csr<double> B,
                     array<std::int32_t> order, std::vector<int> scale, std::int64_t most_entries);
   double estimate_eigenvalue() const;
   double prove_eigenvalue(double shift, const uncertainty& within) const;
