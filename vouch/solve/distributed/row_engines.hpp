@@ -11,6 +11,7 @@
 #include <vouch/solve/distributed/row_vectors.hpp>
 #include <vouch/solve/loop/inner_solver.hpp>
 #include <vouch/solve/loop/operator.hpp>
+#include <vouch/sparse/structure.hpp>
 
 // A and what else is given outlives what is made. All functions are called by all ranks.
 namespace vouch::distributed {
@@ -39,6 +40,10 @@ std::unique_ptr<preconditioner<double>> make_row_jacobi(const row_matrix& A);
 /// As make_chebyshev().
 std::unique_ptr<preconditioner<double>> make_row_chebyshev(const row_matrix& A, const row_vectors& vectors,
                                                            std::int64_t degree = 4);
+
+/// Whether A is symmetric, and of its diagonal what not_spd_reason() asks for; other facts are not looked at. The same
+/// on every rank.
+structure_facts symmetry_facts(const row_matrix& A);
 
 /// Why A cannot be symmetric positive definite, as not_spd_reason() has it; "" where it can be. The same on every rank.
 std::string not_spd_reason(const row_matrix& A);

@@ -12,9 +12,9 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/require.hpp>
 #include <vouch/core/stopwatch.hpp>
-#include <vouch/solve/distributed/residual.hpp>
 #include <vouch/solve/distributed/row_engines.hpp>
 #include <vouch/solve/distributed/row_fingerprint.hpp>
+#include <vouch/solve/distributed/row_problem.hpp>
 #include <vouch/solve/loop/residual_checked_solve.hpp>
 #include <vouch/solve/resume.hpp>
 
@@ -22,40 +22,6 @@ namespace vouch {
 namespace {
 
 using namespace distributed;
-
-// Residuals of vectors that have no halo.
-class row_residual_of {
- public:
-  row_residual_of(const row_vectors& vectors, const row_matrix& A, view<const double> b)
-      : vectors_(vectors),
-        A_(A),
-        b_(b),
-        x_(array<double>::zeros(vectors.cpu(), A.length())),
-        low_(array<double>::zeros(vectors.cpu(), A.length())) {}
-
-  residual_facts operator()(const double* x, const double* low, double* r) {
-    std::copy_n(x, A_.rows(), x_.data());
-    if (low != nullptr) std::copy_n(low, A_.rows(), low_.data());
-    return residual(vectors_.cpu(), A_, vectors_.sums(), b_.data(), x_.data(),
-                    low != nullptr ? low_.data() : nullptr, r);
-  }
-
- private:
-  const row_vectors& vectors_;
-  const row_matrix& A_;
-  view<const double> b_;
-  array<double> x_, low_;
-};
-
-// As cg_facts_of().
-bool has_constants_in_null_space(const row_vectors& vectors, const row_matrix& A) {
-  if (A.all_rows() == 0) return false;
-  const array<double> zeros = array<double>::zeros(vectors.cpu(), A.rows());
-  array<double> ones(vectors.cpu(), A.rows()), sums(vectors.cpu(), A.rows());
-  std::fill(ones.begin(), ones.end(), 1.0);
-  const residual_facts facts = row_residual_of(vectors, A, zeros)(ones.data(), nullptr, sums.data());
-  return facts.norm_inf <= 64 * std::numeric_limits<double>::epsilon() * facts.matrix_norm_inf;
-}
 
 double least_diagonal_entry(const row_vectors& vectors, const row_matrix& A) {
   const csr_view<const double> local = A.local();

@@ -83,7 +83,7 @@ class checker {
 
 }  // namespace
 
-std::string not_spd_reason(const row_matrix& A) {
+structure_facts symmetry_facts(const row_matrix& A) {
   const ieee_environment here;
   findings all;
   for (const findings& f : gather(A.ranks(), checker(A).look())) {
@@ -99,7 +99,12 @@ std::string not_spd_reason(const row_matrix& A) {
   if (all.zero != none) facts.first_zero_diagonal = all.zero;
   if (all.not_positive != none) facts.first_nonpositive_diagonal = all.not_positive;
   facts.diagonal_negative = all.all_negative;
-  return vouch::not_spd_reason(facts);
+  return facts;
+}
+
+std::string not_spd_reason(const row_matrix& A) {
+  const ieee_environment here;
+  return vouch::not_spd_reason(symmetry_facts(A));
 }
 
 }  // namespace vouch::distributed
