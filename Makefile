@@ -17,7 +17,7 @@ TOOL := build/release/bin/vouch
 SUITE ?= cg
 SOAKED := text interval dense verify price
 
-MPI_PACKAGES := $(BUILD_PACKAGES) libopenmpi-dev openmpi-bin
+MPI_PACKAGES := $(BUILD_PACKAGES) libopenmpi-dev openmpi-bin libpetsc-real-dev pkg-config
 
 .PHONY: help deps build demo test mpi mpi-test wheel wheel-cuda docs soak sanitize bench gpu-test lint format clean
 .NOTPARALLEL:
@@ -26,7 +26,7 @@ help:
 	@echo 'make demo      build, then generate, solve and report on a real system'
 	@echo 'make build     build the tool: $(TOOL)'
 	@echo 'make test      build everything, CUDA included where there is nvcc, and run all tests, once more sanitized'
-	@echo 'make mpi       build the tool with its module for ranks over MPI: mpirun -n 4 $(TOOL) solve A.mtx --engine ranks'
+	@echo 'make mpi       build the tool with its modules for MPI and PETSc: mpirun -n 4 $(TOOL) solve A.mtx --engine ranks, or petsc'
 	@echo 'make mpi-test  its tests at 2 and 4 ranks'
 	@echo 'make wheel     the Python package vouchnum, on the CPU, into dist/, tried in an environment of its own'
 	@echo 'make wheel-cuda  the same with the whole library, vouchnum-cuda13; needs nvcc'
@@ -50,7 +50,7 @@ build:
 
 mpi:
 	@.ci/packages $(MPI_PACKAGES)
-	cmake --preset release -DVOUCH_MPI=ON
+	cmake --preset release -DVOUCH_MPI=ON -DVOUCH_PETSC=ON
 	cmake --build --preset release -j $(JOBS) --target vouch_tool
 
 mpi-test: mpi

@@ -20,6 +20,7 @@
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/distributed/communicator.hpp>
 #include <vouch/distributed/files.hpp>
+#include <vouch/solve/distributed/petsc.hpp>
 #include <vouch/solve/distributed/row_bound.hpp>
 #include <vouch/solve/distributed/row_solver.hpp>
 #include <vouch/text/file.hpp>
@@ -47,14 +48,32 @@ void refuse_option(const char* option, bool given, const char* what = "is not th
   if (given) throw usage_error(fmt::format("option {}: {}", option, what), "see vouch solve -h, --engine");
 }
 
-void check_request(const solve_request& request) {
-  const solve_options& asked = request.options;
+void check_own_methods(const solve_options& asked) {
   if (asked.method != "auto" && asked.method != "cg" && asked.method != "jacobi")
     throw usage_error(fmt::format("option --method: ranks solve by cg or jacobi, not by {}", asked.method));
   if (asked.preconditioner && asked.preconditioner->name != "none" && asked.preconditioner->name != "jacobi" &&
       asked.preconditioner->name != "chebyshev")
     throw usage_error(fmt::format("option --precond: ranks take none, jacobi or chebyshev, not {}",
                                   asked.preconditioner->name));
+}
+
+void check_petsc_request(const solve_request& request) {
+  const solve_options& asked = request.options;
+  const std::span<const std::string_view> names = petsc_method_names();
+  if (std::find(names.begin(), names.end(), asked.method) == names.end())
+    throw usage_error(
+        fmt::format("option --method: PETSc is not asked for {} here", asked.method),
+        fmt::format("there is {}; --petsc \"-ksp_type NAME\" takes any other of its own", either(names)));
+  refuse_option("--checkpoint, --resume", !request.checkpoint_file.empty() || !request.resume_file.empty(),
+                "PETSc's iterations are not saved");
+}
+
+void check_request(const solve_request& request) {
+  const solve_options& asked = request.options;
+  if (request.engine == "petsc")
+    check_petsc_request(request);
+  else
+    check_own_methods(asked);
   refuse_option("--batch", request.batch);
   refuse_option("--amg-type", request.amg_type != "auto");
   refuse_option("--coordinates", !request.coordinates.empty());
@@ -92,7 +111,9 @@ std::string typed(std::span<const char* const> arguments) {
 class solve_in_parts {
  public:
   solve_in_parts(communicator& ranks, solve_request& request)
-      : ranks_(ranks), request_(request), log_(make_console(request.common)), cpu_(cpu_of_rank(request)) {}
+      : ranks_(ranks), request_(request), log_(make_console(request.common)), cpu_(cpu_of_rank(request)) {
+    if (request.engine == "petsc") petsc_ = std::make_unique<petsc>(ranks, request.petsc_words);
+  }
 
   int run() {
     const stopwatch reading;
@@ -129,7 +150,7 @@ class solve_in_parts {
 
   // Conjugate gradients have looked at every entry.
   bool is_symmetric() const {
-    return outcome_.result.method == "cg" || header_.stored_as == symmetry::symmetric;
+    return is_symmetric_ || outcome_.result.method == "cg" || header_.stored_as == symmetry::symmetric;
   }
 
   row_solve_options options() const {
@@ -151,21 +172,44 @@ class solve_in_parts {
                           cpu_.threads() == 1 ? "" : "s", ranks_.name()));
   }
 
+  petsc_options options_for_petsc() const {
+    petsc_options all;
+    static_cast<stopping_criterion&>(all) = request_.options.goal;
+    all.on_iteration = [](const iteration_record&) { return goes_on(); };
+    all.method = request_.options.method;
+    all.preconditioner = request_.precondition;
+    return all;
+  }
+
+  void solve_by_petsc() {
+    petsc_report report = petsc_->solve(cpu_, *A_, b_, outcome_.x, options_for_petsc());
+    is_symmetric_ = report.symmetric;
+    outcome_.result.how = find_method(report.asked);
+    outcome_.result.method_reason = report.method_reason;
+    static_cast<solve_report&>(outcome_.result) = std::move(report);
+  }
+
+  void solve_by_own() {
+    static_cast<solve_report&>(outcome_.result) = solve_rows(cpu_, *A_, b_, outcome_.x, options());
+    outcome_.result.how = find_method(outcome_.result.method);
+    if (request_.options.method == "auto") outcome_.result.method_reason = "what ranks have";
+  }
+
   void solve() {
-    const row_solve_options asked = options();
     std::optional<checkpoint_scope> saves;
     if (request_.kept) saves.emplace(*request_.kept);
     for (std::int64_t run = 0; run < request_.common.repeat; ++run) {
       outcome_.x = start_.to(cpu_);
-      static_cast<solve_report&>(outcome_.result) = solve_rows(cpu_, *A_, b_, outcome_.x, asked);
+      if (petsc_)
+        solve_by_petsc();
+      else
+        solve_by_own();
       outcome_.repeats.push_back(outcome_.result.solve_seconds);
       seconds_.setup += outcome_.result.setup_seconds;
       seconds_.solve += outcome_.result.solve_seconds;
       if (!has_solution(outcome_.result.status)) break;
     }
-    outcome_.result.how = find_method(outcome_.result.method);
     outcome_.result.where = cpu_;
-    if (request_.options.method == "auto") outcome_.result.method_reason = "what ranks have";
   }
 
   void prove() {
@@ -236,8 +280,10 @@ class solve_in_parts {
   console log_;
   device cpu_;
   matrix_market_header header_;
+  std::unique_ptr<petsc> petsc_;
   std::unique_ptr<row_matrix> A_;
   array<double> b_, start_;
+  bool is_symmetric_ = false;
   solve_outcome outcome_;
   spent_seconds seconds_;
 };
@@ -259,6 +305,27 @@ int solve_together(communicator& ranks, std::span<const char* const> arguments) 
   return solve_in_parts(ranks, request).run();
 }
 
+// Where a rank's standard error led before it was silenced; -1: it was not.
+int own_stderr = -1;
+
+// What only this rank knows.
+void speak_up() {
+  if (own_stderr < 0) return;
+  dup2(own_stderr, STDERR_FILENO);
+  to_stderr(fmt::format("vouch: rank {} has failed by itself\n", launched_rank()));
+}
+
+// PETSc is never without MPI.
+bool asks_for_petsc(std::span<const char* const> arguments) {
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    const std::string_view argument = arguments[k];
+    if (argument == "--engine=petsc") return true;
+    if (argument == "--engine" && k + 1 < arguments.size() && std::string_view(arguments[k + 1]) == "petsc")
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool asks_for_engine(std::span<const char* const> arguments) {
@@ -269,24 +336,26 @@ bool asks_for_engine(std::span<const char* const> arguments) {
 void take_rank(std::span<const char* const> arguments) {
   const int ranks = launched_ranks().value_or(1);
   if (ranks < 2) return;
-  if (launched_rank() > 0)
+  if (launched_rank() > 0) {
+    own_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0) {
       dup2(nowhere, STDOUT_FILENO);
       dup2(nowhere, STDERR_FILENO);
       close(nowhere);
     }
+  }
   constexpr std::string_view harmless[] = {"-h", "--help", "help", "--version", "-V", "--generate"};
   const std::string_view first = arguments.empty() ? "-h" : arguments.front();
   if (std::find(std::begin(harmless), std::end(harmless), first) != std::end(harmless)) return;
   if (first == "solve" && asks_for_engine(arguments)) return;
   throw usage_error(
       fmt::format("a launcher started {} processes, and each of them would do the whole job", ranks),
-      "mpirun -n N vouch solve A.mtx --engine ranks shares it");
+      "mpirun -n N vouch solve A.mtx --engine ranks (or petsc) shares it");
 }
 
 int solve_on_ranks(std::span<const char* const> arguments) {
   const std::unique_ptr<communicator> ranks =
-      launched_ranks().value_or(1) > 1 ? start_mpi() : make_single_rank();
+      launched_ranks().value_or(1) > 1 || asks_for_petsc(arguments) ? start_mpi() : make_single_rank();
   bool told_by_all = false;
   // Said while all are there: a launcher ends the others as soon as one has left with an error.
   const int code = telling_failures([&] {
@@ -294,10 +363,14 @@ int solve_on_ranks(std::span<const char* const> arguments) {
       const int reached = solve_together(*ranks, arguments);
       told_by_all = true;
       return reached;
-    } catch (const out_of_memory&) {
-      throw;  // of one rank: the others do not know of it
+    } catch (const out_of_memory&) {  // of one rank: the others do not know of it
+      speak_up();
+      throw;
     } catch (const error&) {
       told_by_all = true;
+      throw;
+    } catch (const std::exception&) {
+      speak_up();
       throw;
     }
   });

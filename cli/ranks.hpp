@@ -17,7 +17,7 @@ void take_rank(std::span<const char* const> arguments);
 /// Lets the first process finish what it says before this one leaves with an error.
 void leave_rank(int code);
 
-/// vouch solve --engine ranks.
+/// vouch solve --engine ranks or petsc.
 int solve_on_ranks(std::span<const char* const> arguments);
 
 }  // namespace vouch::cli

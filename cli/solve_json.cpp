@@ -19,6 +19,11 @@ nlohmann::ordered_json estimate_json(const std::optional<double>& estimate) {
   return finite_or_null(estimate.value_or(std::numeric_limits<double>::quiet_NaN()));
 }
 
+const char* reproducible_at(const solve_request& request, const solve_report& report) {
+  if (!report.reproducible) return report.repeats ? "same-threads" : "never";
+  return request.engine == "petsc" ? "same-ranks" : "any-threads";
+}
+
 // What dominance proves; only sweeps look for it.
 nlohmann::ordered_json bound_json(const solve_report& report) {
   if (!report.error_bound) return nullptr;
@@ -66,6 +71,7 @@ nlohmann::ordered_json solve_json(const solve_request& request, const nlohmann::
   object["preconditioner"] = report.preconditioner;
   object["backend"] =
       report.backend.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(report.backend);
+  object["engine"] = request.engine.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(request.engine);
   object["problem"] = report.problem;
   object["rank"] = report.rank ? nlohmann::ordered_json(*report.rank) : nlohmann::ordered_json();
   object["inertia"] = inertia_json(report.signs);
@@ -75,7 +81,7 @@ nlohmann::ordered_json solve_json(const solve_request& request, const nlohmann::
   object["reason"] = report.reason;
   object["iterations"] = report.iterations;
   object["reproducible"] = report.reproducible;
-  object["reproducible_at"] = report.reproducible ? "any-threads" : report.repeats ? "same-threads" : "never";
+  object["reproducible_at"] = reproducible_at(request, report);
   object["tolerance"] = {{"relative", request.relative_tolerance()}, {"absolute", request.options.goal.atol}};
   object["residual"] = {{"relative_true", finite_or_null(report.relative_true())},
                         {"relative_recurrence", finite_or_null(report.relative_recurrence())},

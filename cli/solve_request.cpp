@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 #include <vouch/solve/direct/sparse_backends.hpp>
+#include <vouch/solve/distributed/petsc.hpp>
 #include <vouch/solve/loop/residual_checked_solve.hpp>
 #include <vouch/solve/methods.hpp>
 #include <vouch/solve/precond/amg.hpp>
@@ -23,7 +24,7 @@ namespace vouch::cli {
 namespace {
 
 constexpr std::array<std::string_view, 3> amg_types{"auto", "sa", "structured"};
-constexpr std::array<std::string_view, 1> engines{"ranks"};
+constexpr std::array<std::string_view, 2> engines{"ranks", "petsc"};
 constexpr std::array<std::string_view, 2> rhs_words{"ones", "row-sums"};
 constexpr std::array<std::string_view, 2> initial_words{"zeros", "ones"};
 
@@ -62,6 +63,22 @@ preconditioner_choice parse_precondition(const std::string& spec) {
   } catch (const value_error& e) {
     throw usage_error(fmt::format("option --precond: {}", e.what()), e.hint());
   }
+}
+
+// PETSc's are others, without parameters.
+void check_petsc(const solve_request& request) {
+  if (request.engine != "petsc") {
+    if (!request.petsc_words.empty())
+      throw usage_error("option --petsc: there is no --engine petsc", "its options are for PETSc");
+    return;
+  }
+  const std::span<const std::string_view> names = petsc_preconditioner_names();
+  if (request.precondition.empty() ||
+      std::find(names.begin(), names.end(), request.precondition) != names.end())
+    return;
+  const std::string meant = did_you_mean(request.precondition, names);
+  throw usage_error(fmt::format("option --precond: '{}' is not one of PETSc's here", request.precondition),
+                    (meant.empty() ? "" : meant + " ") + fmt::format("there is {}", either(names)));
 }
 
 // "NAME:VALUE" of an option; what says what the value is.
@@ -188,7 +205,9 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
   line.choice("--backend", "NAME", request.options.backend, sparse_backend_names(),
               "library of sparse factorisations [auto]");
   line.choice("--engine", "NAME", request.engine, engines,
-              "ranks: by cg or jacobi, rows shared by what mpirun starts");
+              "ranks or petsc: rows shared by what mpirun starts, solved by cg or jacobi, or by PETSc");
+  line.text("--petsc", "OPTIONS", request.petsc_words,
+            "of --engine petsc: options of its own, as \"-ksp_view\"; --precond also asm, gamg, boomeramg");
   add_precision_option(line, request.common, ", fewer bits inside (cg and sweeps)");
   add_device_options(line, request.common, "; cuda:all or cuda:0,1: several, by cg");
 
@@ -248,7 +267,9 @@ void take_options(const typed_options& typed, solve_request& request) {
   if (typed.max_iterations && options.goal.fixed_iterations)
     throw usage_error("options --max-iterations and --fixed-iterations exclude each other");
   options.goal.max_iterations = typed.max_iterations.value_or(0);
-  if (!request.precondition.empty()) options.preconditioner = parse_precondition(request.precondition);
+  check_petsc(request);
+  if (!request.precondition.empty() && request.engine != "petsc")
+    options.preconditioner = parse_precondition(request.precondition);
   if (request.amg_type != amg_types.front()) options.preconditioner->type = parse_amg_type(request.amg_type);
   if (!typed.every.empty()) {
     if (request.checkpoint_file.empty())

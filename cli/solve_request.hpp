@@ -26,6 +26,7 @@ struct solve_request {
   std::string coordinates;     // a file, or ""
   std::string near_nullspace;  // likewise
   std::string engine;          // "": this process
+  std::string petsc_words;     // PETSc's own options
   verification_request verification;
   std::string checkpoint_file, resume_file;  // "": none
   double checkpoint_seconds = checkpoint::usual_seconds;

@@ -34,13 +34,16 @@ TEST_F(tool_solve, object_has_every_key_with_its_type) {
   std::vector<std::string> keys;
   const auto in_order = nlohmann::ordered_json::parse(r.out);
   for (const auto& [key, value] : in_order.items()) keys.push_back(key);
-  EXPECT_EQ(keys, (std::vector<std::string>{
-                      "schema",         "version",         "matrix",      "method",     "method_reason",
-                      "preconditioner", "backend",         "problem",     "rank",       "inertia",
-                      "precision",      "device",          "status",      "reason",     "iterations",
-                      "reproducible",   "reproducible_at", "tolerance",   "residual",   "condition_estimate",
-                      "error_estimate", "convergence",     "error_bound", "checkpoint", "repeat",
-                      "time_s",         "memory_bytes"}));
+  EXPECT_EQ(keys, (std::vector<std::string>{"schema",         "version",       "matrix",
+                                            "method",         "method_reason", "preconditioner",
+                                            "backend",        "engine",        "problem",
+                                            "rank",           "inertia",       "precision",
+                                            "device",         "status",        "reason",
+                                            "iterations",     "reproducible",  "reproducible_at",
+                                            "tolerance",      "residual",      "condition_estimate",
+                                            "error_estimate", "convergence",   "error_bound",
+                                            "checkpoint",     "repeat",        "time_s",
+                                            "memory_bytes"}));
   EXPECT_EQ(o["schema"], "vouch.solve/1");
   EXPECT_EQ(o["matrix"],
             json::parse(R"({"file":"A.mtx","rows":40,"cols":40,"nonzeros":118,"symmetric":true})"));

@@ -43,6 +43,7 @@ class Vouch(CMakePackage, CudaPackage):
             self.define_from_variant("VOUCH_MPFR", "mpfr"),
             self.define_from_variant("VOUCH_CUDA", "cuda"),
             self.define("VOUCH_MPI", self.spec.satisfies("+mpi")),
+            self.define("VOUCH_PETSC", False),
         ]
         if self.spec.satisfies("+cuda") and self.spec.variants["cuda_arch"].value[0] != "none":
             args.append(self.define("CMAKE_CUDA_ARCHITECTURES", ";".join(self.spec.variants["cuda_arch"].value)))
