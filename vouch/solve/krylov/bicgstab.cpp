@@ -205,11 +205,10 @@ class bicgstab_engine final : public inner_solver<T> {
 
   // The polynomial with the coefficients c.
   void take(const polynomial<S>& c, int l, view<T> y) {
-    polynomial<S> less{};
-    for (int k = 0; k < l; ++k) less[k] = -c[k + 1];
-    over_.combine(block(residuals_, 0, l), c.data() + 1, 1, y);
-    over_.combine(block(residuals_, 1, l), less.data(), 1, column(residuals_, 0));
-    over_.combine(block(directions_, 1, l), less.data(), 1, column(directions_, 0));
+    over_.set_weights(c.data() + 1, l);
+    over_.combine(block(residuals_, 0, l), 1, 1, y);
+    over_.combine(block(residuals_, 1, l), -1, 1, column(residuals_, 0));
+    over_.combine(block(directions_, 1, l), -1, 1, column(directions_, 0));
   }
 
   void apply(view<const T> from, view<T> to) {

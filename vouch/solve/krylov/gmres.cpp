@@ -179,7 +179,8 @@ class gmres_engine final : public inner_solver<T> {
 
   // q := V y, or M V y.
   void combine(const std::vector<S>& y) {
-    over_.combine(part(keeps_images_ ? images_ : basis_, static_cast<int>(y.size())), y.data(), 0, q_);
+    over_.set_weights(y.data(), std::ssize(y));
+    over_.combine(part(keeps_images_ ? images_ : basis_, static_cast<int>(y.size())), 1, 0, q_);
   }
 
   // For cycles of so many iterations.

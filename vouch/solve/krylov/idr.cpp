@@ -143,17 +143,17 @@ class idr_engine final : public inner_solver<T> {
 
   // A new step and its image, the residual's part along the shadows from the k-th on taken out.
   void expand(int k, const numbers& f, view<const T> r) {
-    numbers c{}, less{};
+    numbers c{};
     for (int i = k; i < s_; ++i) {
       S sum = f[i];
       for (int j = k; j < i; ++j) sum -= products_[i][j] * c[j];
       c[i] = sum / products_[i][i];
-      less[i] = -c[i];
     }
+    over_.set_weights(c.data() + k, s_ - k);
     copy<T, T>(dev_, r, v_);
-    over_.combine(block(images_, k, s_ - k), less.data() + k, 1, v_);
+    over_.combine(block(images_, k, s_ - k), -1, 1, v_);
     precondition(v_, t_);
-    over_.combine(block(steps_, k, s_ - k), c.data() + k, omega_, t_);
+    over_.combine(block(steps_, k, s_ - k), 1, omega_, t_);
     copy<T, T>(dev_, t_, column(steps_, k));
     A_.apply(dev_, t_, column(images_, k));
   }

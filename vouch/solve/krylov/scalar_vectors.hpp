@@ -1,7 +1,6 @@
 // vouch/solve/krylov/scalar_vectors.hpp -- what Krylov methods do to vectors by scalars that are real or complex; private.
 #pragma once
 #include <algorithm>
-#include <cmath>
 #include <complex>
 #include <cstdint>
 #include <type_traits>
@@ -18,16 +17,6 @@
 
 namespace vouch {
 
-inline double conjugate(double a) { return a; }
-inline std::complex<double> conjugate(const std::complex<double>& a) { return std::conj(a); }
-
-/// a / |a|; 1 for zero.
-inline double direction_of(double a) { return std::copysign(1.0, a); }
-inline std::complex<double> direction_of(const std::complex<double>& a) {
-  const double size = std::abs(a);
-  return size > 0 ? a / size : 1.0;
-}
-
 /// Vectors of n elements, whose scalars S are double, or complex numbers of which the elements are the parts in turns.
 /// All live on one device; what is given back is on the CPU, and a GPU is waited for.
 template <real T, class S>
@@ -40,9 +29,9 @@ class scalar_vectors {
   scalar_vectors(const device& dev, std::int64_t n, std::int64_t most)
       : dev_(dev),
         n_(n),
-        weights_(dev, needs_gemv() ? most : 0),
+        weights_(dev, needs_gemv() ? parts * most : 0),
         turned_(dev, is_complex && dev.is_cuda() ? n : 0),
-        host_(static_cast<std::size_t>(needs_gemv() ? most : 0)) {}
+        host_(static_cast<std::size_t>(weights_.size())) {}
 
   /// u* v
   S product(view<const T> u, view<const T> v) {
@@ -81,7 +70,7 @@ class scalar_vectors {
       add_products(V, v, 1, 1, out);
     }
   }
-  /// out[k V.cols + i] := V_i* V_k for i <= k; the rest is zero.
+  /// out[k V.cols + i] := V_i* V_k for i <= k; the rest means nothing.
   void gram(matrix_view<const T> V, S* out) {
     std::fill_n(out, V.cols * V.cols, S{});
     const auto by_column = [&](const auto& work) {
@@ -97,33 +86,41 @@ class scalar_vectors {
         return by_column([&](matrix_view<const T> U, view<const T> v, std::int64_t at) {
           multiply_columns<T>(dev_, U, v.data(), out + at);
         });
-      zero_bytes(dev_, weights_.data(), static_cast<std::size_t>(weights_.size()) * sizeof(T));
       add(1, {1, 0}, [](view<const T> v) { return v; });
       add(-1, {0, 1}, [&](view<const T> v) {
         multiply_by_i<T>(dev_, v.data(), turned_.data(), n_);
         return view<const T>(turned_);
       });
     } else {
-      zero_bytes(dev_, weights_.data(), static_cast<std::size_t>(weights_.size()) * sizeof(T));
       add(1, 1, [](view<const T> v) { return v; });
     }
   }
-  /// y := V w + b y; b = 0 overwrites y.
-  void combine(matrix_view<const T> V, const S* w, S b, view<T> y) {
+  /// Takes w for combine(); products take its place.
+  void set_weights(const S* w, std::int64_t count) {
+    given_.assign(w, w + count);
+    if (!needs_gemv()) return;
+    for (std::size_t k = 0; k < given_.size(); ++k) {
+      host_[k] = static_cast<T>(std::real(w[k]));
+      if constexpr (is_complex) host_[given_.size() + k] = static_cast<T>(w[k].imag());
+    }
+    copy_bytes(weights_.data(), dev_, host_.data(), device::cpu(1),
+               static_cast<std::size_t>(parts) * given_.size() * sizeof(T));
+  }
+  /// y := sign V w + b y, where sign is 1 or -1; b = 0 overwrites y.
+  void combine(matrix_view<const T> V, int sign, S b, view<T> y) {
+    const view<const T> weights(weights_.data(), V.cols);
     if constexpr (is_complex) {
       if (b == 0.0)
         zero_bytes(dev_, y.data(), static_cast<std::size_t>(n_) * sizeof(T));
       else if (b != 1.0)
         scale_numbers<T>(dev_, b, y.data(), n_);
-      if (!dev_.is_cuda()) return add_columns<T>(dev_, V, w, y.data());
-      add_weighted(
-          V, [&](std::int64_t k) { return w[k].real(); }, T{1}, y);
-      add_weighted(
-          V, [&](std::int64_t k) { return w[k].imag(); }, T{0}, turned_);
+      if (!dev_.is_cuda()) return add_columns<T>(dev_, V, signed_weights(sign).data(), y.data());
+      gemv<T, T, T>(dev_, transpose::no, T(sign), V, weights, T{1}, y);
+      const view<const T> imaginary(weights_.data() + V.cols, V.cols);
+      gemv<T, T, T>(dev_, transpose::no, T(sign), V, imaginary, T{0}, turned_);
       add_multiple<T>(dev_, {0, 1}, turned_.data(), y.data(), n_);
     } else {
-      add_weighted(
-          V, [&](std::int64_t k) { return w[k]; }, static_cast<T>(b), y);
+      gemv<T, T, T>(dev_, transpose::no, T(sign), V, weights, static_cast<T>(b), y);
     }
   }
   /// v := v - V (V* v); what was taken is added to h.
@@ -131,11 +128,9 @@ class scalar_vectors {
     if constexpr (is_complex) {
       std::vector<S> along(static_cast<std::size_t>(V.cols));
       products(V, v, along.data());
-      for (std::size_t k = 0; k < along.size(); ++k) {
-        h[k] += along[k];
-        along[k] = -along[k];
-      }
-      combine(V, along.data(), 1, v);
+      for (std::size_t k = 0; k < along.size(); ++k) h[k] += along[k];
+      set_weights(along.data(), V.cols);
+      combine(V, -1, 1, v);
     } else {
       add_products(V, v, 1, 1, h);
       gemv<T, T, T>(dev_, transpose::no, T{-1}, V, view<const T>(weights_.data(), V.cols), T{1}, v);
@@ -160,19 +155,17 @@ class scalar_vectors {
     multiply(V, v, sign, 0);
     add_multiplied(V.cols, unit, out);
   }
-  // y := V w + beta y
-  template <class Weight>
-  void add_weighted(matrix_view<const T> V, const Weight& w, T beta, view<T> y) {
-    for (std::int64_t k = 0; k < V.cols; ++k) host_[static_cast<std::size_t>(k)] = static_cast<T>(w(k));
-    copy_bytes(weights_.data(), dev_, host_.data(), device::cpu(1),
-               static_cast<std::size_t>(V.cols) * sizeof(T));
-    gemv<T, T, T>(dev_, transpose::no, T{1}, V, view<const T>(weights_.data(), V.cols), beta, y);
+  std::vector<S> signed_weights(int sign) const {
+    std::vector<S> w = given_;
+    for (S& of : w) of *= sign;
+    return w;
   }
 
   device dev_;
   std::int64_t n_;
   array<T> weights_, turned_;
-  std::vector<T> host_;  // weights_
+  std::vector<T> host_;   // weights_
+  std::vector<S> given_;  // by set_weights()
 };
 
 }  // namespace vouch

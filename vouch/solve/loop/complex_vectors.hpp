@@ -1,6 +1,7 @@
 // vouch/solve/loop/complex_vectors.hpp -- vectors of complex numbers by their parts in turns, as the real form of a
 // complex system has them; private.
 #pragma once
+#include <cmath>
 #include <complex>
 #include <cstdint>
 
@@ -10,6 +11,16 @@
 #include <vouch/dense/matrix.hpp>
 
 namespace vouch {
+
+inline double conjugate(double a) { return a; }
+inline std::complex<double> conjugate(const std::complex<double>& a) { return std::conj(a); }
+
+/// a / |a|; 1 for zero.
+inline double direction_of(double a) { return std::copysign(1.0, a); }
+inline std::complex<double> direction_of(const std::complex<double>& a) {
+  const double size = std::abs(a);
+  return size > 0 ? a / size : 1.0;
+}
 
 // n counts parts everywhere, two for each number; vectors are contiguous, on dev. Sums have a fixed order.
 
