@@ -64,6 +64,7 @@ struct system_facts {
   std::optional<elimination_cost> elimination{};  // of a sparse matrix; nothing: not predicted
   bool dense_factors = true;                      // there is a library that factorises dense matrices
   set_of<sparse_factors> libraries{};             // likewise sparse ones, into these
+  bool aligned_numbers = false;                   // complex, not Hermitian, and multigrid of moduli suits it
 };
 
 /// What a method promises for a system.

@@ -334,6 +334,10 @@ TEST(plan, complex_symmetric_systems_begin_with_cocg) {
   EXPECT_EQ(planned(facts).front(), "gmres");
   facts.matrix.complex_symmetric = true;
   EXPECT_EQ(planned(facts).front(), "cocg");
+  EXPECT_NE(planned(facts)[1], "cocg");
+  facts.aligned_numbers = true;
+  EXPECT_EQ(planned(facts).front(), "cocg");
+  EXPECT_EQ(planned(facts)[1], "cocg");  // with multigrid
   solve_options with_ilu0;
   with_ilu0.preconditioner = preconditioner_choice{"ilu0"};
   EXPECT_EQ(planned(facts, with_ilu0).front(), "gmres");

@@ -17,8 +17,10 @@
 #include <vouch/dense/structure.hpp>
 #include <vouch/solve/direct/module_factors.hpp>
 #include <vouch/solve/plan.hpp>
+#include <vouch/solve/precond/amg/complex_amg.hpp>
 #include <vouch/sparse/coo.hpp>
 #include <vouch/sparse/ordering.hpp>
+#include <vouch/sparse/spmv_layouts.hpp>
 #include <vouch/sparse/transpose.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 
@@ -229,6 +231,10 @@ void operand::complete_facts(const solve_options& options) {
     const bool cuda = options.run_on ? options.run_on->is_cuda() : home_.is_cuda();
     facts_.dense_factors = cuda ? cusolver::present() : lapack::present();
   }
+  const structure_facts& A = facts_.matrix;
+  if (form() == matrix_form::sparse && !home_.is_cuda() && A.square && !A.symmetric)
+    facts_.aligned_numbers = (A.complex_symmetric || detail::holds_complex_numbers(home_, given_)) &&
+                             multigrid::has_aligned_numbers(home_, given_);
   if (is_elimination_worth_predicting(facts_, options)) elimination_work();
 }
 

@@ -1,14 +1,13 @@
 // vouch/solve/precond/complex_diagonal.hpp -- the diagonal of the real form of a complex matrix; private.
 #pragma once
 #include <cmath>
-#include <complex>
 #include <cstdint>
 #include <memory>
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/types.hpp>
 #include <vouch/solve/loop/operator.hpp>
-#include <vouch/solve/precond/diagonal.hpp>
+#include <vouch/solve/precond/complex_rows.hpp>
 #include <vouch/sparse/csr.hpp>
 
 namespace vouch {
@@ -19,20 +18,6 @@ namespace vouch {
 /// Throws  value_error  a diagonal entry is zero, not stored, or too small or large for its inverse
 template <real T>
 std::unique_ptr<preconditioner<T>> complex_jacobi(const device& dev, csr_view<const T> A);
-
-/// A(row, col), 0 where it is not stored.
-template <real T>
-VOUCH_HOST_DEVICE inline T entry_at(csr_view<const T> A, std::int64_t row, std::int64_t col) {
-  std::int64_t first = A.row_ptr[row], last = A.row_ptr[row + 1];
-  while (first < last) {
-    const std::int64_t middle = first + (last - first) / 2;
-    if (A.col[middle] < col)
-      first = middle + 1;
-    else
-      last = middle;
-  }
-  return first < A.row_ptr[row + 1] && A.col[first] == col ? A.val[first] : T{};
-}
 
 /// The inverse of diagonal number i in out; false, and the number itself there, where it has none.
 template <real T>

@@ -18,10 +18,12 @@ double all_of_multigrid(const solve_options& options) {
 constexpr double product_of_multigrid = 4;
 constexpr std::int64_t least_rows_of_multigrid = 4096;
 
-// Where rows dominate, as upwind differences make them: then residuals hardly oscillate, and no basis has to be kept.
+// Where rows dominate, as upwind differences make them, or the entries of complex rows point the same way: then residuals
+// hardly oscillate, and no basis has to be kept.
 std::optional<prediction> predict(const system_facts& facts, const solve_options& options) {
   const structure_facts& A = facts.matrix;
-  if (A.symmetric || A.dominant == dominance::none || !A.diagonal_positive) return {};
+  const bool dominates = A.dominant != dominance::none && A.diagonal_positive;
+  if (A.symmetric || A.complex_symmetric || !(dominates || facts.aligned_numbers)) return {};
   std::optional<prediction> p = predict_with_ilu0(facts, options, {2, 20});
   if (!p) return {};
   p->second_preconditioner.reset();

@@ -43,8 +43,8 @@ double guess_iterations(const structure_facts& facts) {
 }
 
 // In iterations without it or with the diagonal: one with multigrid on a CPU, its set-up, and how many of its
-// iterations networks and damped waves that are long beside the grid take, at most.
-constexpr double iteration_of_multigrid = 7, set_up_of_multigrid = 1500, iterations_of_multigrid = 40;
+// iterations it takes, at most about.
+constexpr double iteration_of_multigrid = 7, set_up_of_multigrid = 250, iterations_of_multigrid = 40;
 constexpr std::int64_t least_rows_of_multigrid = 8192;
 
 std::optional<prediction> predict(const system_facts& facts, const solve_options& options) {
@@ -60,10 +60,9 @@ std::optional<prediction> predict(const system_facts& facts, const solve_options
   constexpr double nearly_constant = 1.01;
   if (A.diagonal_least > 0 && A.diagonal_largest > nearly_constant * A.diagonal_least)
     p.preconditioner.name = "jacobi";
-  if (A.rows < least_rows_of_multigrid || !options.goal.by_residual() ||
+  if (!facts.aligned_numbers || A.rows < least_rows_of_multigrid || !options.goal.by_residual() ||
       (options.run_on && options.run_on->is_cuda()))
     return p;
-  // The diagonal first: of waves it is the better one.
   p.second_preconditioner = preconditioner_choice{"amg"};
   p.second_iteration_work = iteration_of_multigrid * p.iteration_work;
   p.second_work = set_up_of_multigrid * p.iteration_work + iterations_of_multigrid * p.second_iteration_work;

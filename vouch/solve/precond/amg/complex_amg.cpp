@@ -13,7 +13,7 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/loop_threads.hpp>
 #include <vouch/dense/blas1.hpp>
-#include <vouch/solve/precond/complex_diagonal.hpp>
+#include <vouch/solve/precond/complex_rows.hpp>
 #include <vouch/solve/precond/triangular_pair.hpp>
 #include <vouch/sparse/spmv_layouts.hpp>
 #include <vouch/sparse/valid_csr.hpp>
@@ -22,19 +22,6 @@ namespace vouch::multigrid {
 namespace {
 
 using complex = std::complex<double>;
-
-// Calls visit(j, a_ij) for every number of row i of the complex matrix, by ascending j. The real form has its parts in
-// row 2i as a and -b, of which one may not be stored.
-template <real T, class Visit>
-void for_numbers_of_row(csr_view<const T> A, std::int64_t i, const Visit& visit) {
-  for (std::int64_t k = A.row_ptr[2 * i]; k < A.row_ptr[2 * i + 1];) {
-    const std::int64_t j = A.col[k] / 2;
-    complex number{};
-    for (; k < A.row_ptr[2 * i + 1] && A.col[k] / 2 == j; ++k)
-      number += A.col[k] % 2 == 0 ? complex(A.val[k], 0) : complex(0, -A.val[k]);
-    visit(j, number);
-  }
-}
 
 template <real T>
 std::vector<complex> directions_of_diagonal(csr_view<const T> A) {
@@ -162,11 +149,36 @@ bool is_complex_not_hermitian(const device& dev, csr_view<const T> A) {
 }
 
 template <real T>
+bool has_aligned_numbers(const device& cpu, csr_view<const T> A) {
+  const ieee_environment here;
+  constexpr double cosine = 0.7, slightly = 1e-3;
+  std::int64_t bad = 0;
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(cpu, A.nonzeros)) schedule(static) \
+    reduction(+ : bad)
+  for (std::int64_t i = 0; i < A.rows / 2; ++i) {
+    complex sum{}, diagonal{};
+    double others = 0;
+    for_numbers_of_row(A, i, [&](std::int64_t j, const complex& a) {
+      sum += a;
+      if (j == i)
+        diagonal = a;
+      else
+        others += std::abs(a);
+    });
+    const bool cancels = std::abs(diagonal) < cosine * others;
+    const bool against = (sum * std::conj(diagonal)).real() < -slightly * std::norm(diagonal);
+    bad += cancels || against ? 1 : 0;
+  }
+  return 20 * bad <= A.rows / 2;
+}
+
+template <real T>
 std::unique_ptr<amg<T>> make_complex_amg(const device& dev, csr_view<const T> A, const amg_options& options) {
   return std::make_unique<for_both_parts<T>>(dev, A, options);
 }
 
 #define VOUCH_COMPLEX_AMG(T)                                                \
+  template bool has_aligned_numbers(const device&, csr_view<const T>);      \
   template bool is_complex_not_hermitian(const device&, csr_view<const T>); \
   template std::unique_ptr<amg<T>> make_complex_amg(const device&, csr_view<const T>, const amg_options&);
 VOUCH_COMPLEX_AMG(float)

@@ -19,4 +19,9 @@ bool is_complex_not_hermitian(const device& dev, csr_view<const T> A);
 template <real T>
 std::unique_ptr<amg<T>> make_complex_amg(const device& dev, csr_view<const T> A, const amg_options& options);
 
+/// Whether that hierarchy is near a complex A on the CPU: in all but one of twenty rows entries cancel each other by no more
+/// than phases of 90 degrees apart do, and the row's sum does not point against the diagonal, as that of waves does.
+template <real T>
+bool has_aligned_numbers(const device& cpu, csr_view<const T> A);
+
 }  // namespace vouch::multigrid
