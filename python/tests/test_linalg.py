@@ -70,7 +70,17 @@ def test_methods_by_name(name):
     assert np.linalg.norm(b - A @ result.x) <= 1.001e-10 * np.linalg.norm(b)
 
 
-@pytest.mark.parametrize("precond", [None, "jacobi"])
+@pytest.mark.parametrize("precond", [None, "jacobi", "ilut", "amg"])
+@pytest.mark.parametrize("method", ["gmres", "fgmres", "bicgstab", "idr"])
+def test_methods_take_complex_matrices(method, precond):
+    A = sp.csr_array(poisson() * (2 + 1j) + sp.diags_array(1 + 1j * np.arange(400.0) / 400))
+    b = np.arange(400.0) - 3j
+    result = getattr(vn, method)(A, b, rtol=1e-10, precond=precond)
+    assert result.converged, result.reason
+    np.testing.assert_allclose(result.x, sla.spsolve(A.tocsc(), b), rtol=1e-7)
+
+
+@pytest.mark.parametrize("precond", [None, "jacobi", "amg"])
 def test_cocg_takes_complex_symmetric_matrices(precond):
     A = poisson() + (1 + 2j) * sp.eye_array(400)
     b = np.arange(400.0) + 1j

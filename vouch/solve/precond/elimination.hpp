@@ -11,15 +11,18 @@
 
 namespace vouch {
 
-/// Rows of entries, often a strict triangle; values are kept in double whatever the matrix is.
-struct sparse_rows {
+/// Rows of entries, often a strict triangle.
+template <class S>
+struct rows_of {
   std::vector<std::int64_t> row_ptr{0};
   std::vector<std::int32_t> col;
-  std::vector<double> val;
+  std::vector<S> val;
 
   std::int64_t rows() const { return static_cast<std::int64_t>(row_ptr.size()) - 1; }
   std::int64_t nonzeros() const { return row_ptr.back(); }
 };
+/// Values are kept in double whatever the matrix is.
+using sparse_rows = rows_of<double>;
 
 /// The parts L + D of P A P^T = L + D + L^T.
 struct lower_part {

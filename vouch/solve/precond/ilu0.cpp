@@ -13,7 +13,6 @@
 #include <vouch/core/string_printf.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/solve/precond/incomplete_lu.hpp>
-#include <vouch/sparse/spmv_layouts.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
@@ -136,17 +135,7 @@ void shift_diagonal(sparse_rows& B, double shift) {
   for (const std::int64_t k : diagonal) B.val[at(k)] += std::copysign(shift, B.val[at(k)]);
 }
 
-// Whether A is the real form of complex numbers, not all of them real.
-template <real T>
-bool has_imaginary_parts(const device& cpu, csr_view<const T> A) {
-  if (!detail::holds_complex_numbers(cpu, A)) return false;
-  for (std::int64_t i = 0; i < A.rows; i += 2)
-    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
-      if (A.col[k] % 2 != 0 && A.val[k] != 0) return true;
-  return false;
-}
-
-// The same with whole blocks of 2 by 2, zeros included: what elimination drops are complex numbers then, and the factors
+// A with whole blocks of 2 by 2, zeros included: what elimination drops are complex numbers then, and the factors
 // are those of the complex matrix.
 template <real T>
 csr<T> with_whole_blocks(const device& cpu, csr_view<const T> A) {

@@ -13,6 +13,7 @@
 #include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/sparse/matching.hpp>
 #include <vouch/sparse/ordering.hpp>
+#include <vouch/sparse/spmv_layouts.hpp>
 
 namespace vouch {
 namespace {
@@ -182,6 +183,15 @@ void reorder_for_bandwidth(scaled_rows& B) {
   reorder(B, {order.to_vector(), 0});
 }
 
+template <real T>
+bool has_imaginary_parts(const device& cpu, csr_view<const T> A) {
+  if (!detail::holds_complex_numbers(cpu, A)) return false;
+  for (std::int64_t i = 0; i < A.rows; i += 2)
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+      if (A.col[k] % 2 != 0 && A.val[k] != 0) return true;
+  return false;
+}
+
 std::int64_t row_of_matrix(const scaled_rows& B, std::int64_t k) {
   if (!B.sources.empty()) return B.sources[at(k)] + 1;
   return (B.order.order.empty() ? k : B.order.order[at(k)]) + 1;
@@ -228,6 +238,8 @@ std::string with_remarks(const std::string& name, const std::vector<std::string>
   return text.empty() ? name : name + text + ")";
 }
 
+template bool has_imaginary_parts(const device&, csr_view<const float>);
+template bool has_imaginary_parts(const device&, csr_view<const double>);
 template scaled_rows scale_and_match(csr_view<const float>, matching_use, int, const std::string&);
 template scaled_rows scale_and_match(csr_view<const double>, matching_use, int, const std::string&);
 

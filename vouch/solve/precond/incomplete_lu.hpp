@@ -49,6 +49,10 @@ auto order_by_symmetric_pattern(const sparse_rows& B, const Find& find) {
 /// Rows and columns in the reverse Cuthill-McKee order of B + B^T, which leaves less to drop.
 void reorder_for_bandwidth(scaled_rows& B);
 
+/// Whether A is the real form of complex numbers, not all of them real.
+template <real T>
+bool has_imaginary_parts(const device& cpu, csr_view<const T> A);
+
 /// The row of A, from 1, that is row k of B.
 std::int64_t row_of_matrix(const scaled_rows& B, std::int64_t k);
 

@@ -41,11 +41,13 @@ class host_matrix {
 };
 
 /// M^-1 = L D U with unit triangles: lower and upper hold L and U without their diagonals, pivots D.
-struct unit_factor {
-  sparse_rows lower;
-  std::vector<double> pivots;
-  sparse_rows upper;
+template <class S>
+struct factor_of {
+  rows_of<S> lower;
+  std::vector<S> pivots;
+  rows_of<S> upper;
 };
+using unit_factor = factor_of<double>;
 
 /// An incomplete factor and the shift it took.
 struct shifted_factor {

@@ -23,6 +23,9 @@ struct ilut_options {
 /// A pivot below 1e-8 of its row becomes max(drop, 1e-4) times the norm of the row;
 /// name() tells how many did, the entries as a multiple of those of A, and whether rows were matched.
 ///
+/// Of the real form of complex numbers (vouch/solve/complex.hpp) all this is done to the complex matrix, and drop measures
+/// moduli.
+///
 /// Shapes  A is n-by-n; n may be 0.
 /// Types   T is float or double; the factorisation is in double.
 /// Memory  A lives on dev and is not needed afterwards.
