@@ -22,7 +22,7 @@ using complex = std::complex<double>;
 using numbers = std::map<std::pair<std::int32_t, std::int32_t>, complex>;
 
 // a + bi as [a -b; b a].
-problem real_form(std::int32_t n, const numbers& A) {
+problem real_form(std::int64_t n, const numbers& A) {
   problem p{"complex", 2 * n, {}};
   const auto put = [&](std::int32_t i, std::int32_t j, double value) {
     if (value != 0) p.a[{i, j}] = value;
