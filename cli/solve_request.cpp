@@ -204,10 +204,9 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
             "of amg: columns that the matrix nearly annihilates, to 12");
   line.choice("--backend", "NAME", request.options.backend, sparse_backend_names(),
               "library of sparse factorisations [auto]");
-  line.choice("--engine", "NAME", request.engine, engines,
-              "ranks or petsc: rows shared by what mpirun starts, solved by cg or jacobi, or by PETSc");
+  line.choice("--engine", "NAME", request.engine, engines, "ranks or petsc: rows shared by what mpirun starts");
   line.text("--petsc", "OPTIONS", request.petsc_words,
-            "of --engine petsc: options of its own, as \"-ksp_view\"; --precond also asm, gamg, boomeramg");
+            "of --engine petsc: its own, \"-ksp_view\"; --precond asm, gamg, boomeramg");
   add_precision_option(line, request.common, ", fewer bits inside (cg and sweeps)");
   add_device_options(line, request.common, "; cuda:all or cuda:0,1: several, by cg");
 
@@ -220,14 +219,13 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
   line.text("--stop", "RULE", typed.stop,
             "recurrence:EPS on ||r||, mean-change:EPS on |x_new - x_old| (sweeps)");
 
-  line.section("Checkpoints");
+  line.section("Proof and checkpoints");
+  add_verification_options(line, request.verification);
   line.text("--checkpoint", "FILE", request.checkpoint_file,
             "save the iteration to FILE from time to time, and when it is interrupted");
   line.text("--checkpoint-every", "TIME", typed.every, "as in 30s, 5min, 2h or seconds [5min]");
   line.text("--resume", "FILE", request.resume_file,
             "go on from a checkpoint of this A and B, its options, to the same bits");
-
-  add_verification_options(line, request.verification);
 
   line.section("Reports");
   line.text("--history", "FILE", request.history, "residual of every recorded iteration as CSV");

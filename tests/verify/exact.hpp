@@ -2,6 +2,7 @@
 #pragma once
 #include <gmpxx.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -47,6 +48,35 @@ std::optional<std::vector<mpq_class>> exact_solution(rational_matrix M, const st
     b[k] /= M[k][k];
   }
   return b;
+}
+
+/// M x, or M^T x.
+inline std::vector<mpq_class> times(const rational_matrix& M, std::size_t cols, const std::vector<mpq_class>& x,
+                                    bool transposed) {
+  std::vector<mpq_class> y(transposed ? cols : M.size());
+  for (std::size_t i = 0; i < M.size(); ++i)
+    for (std::size_t j = 0; j < cols; ++j)
+      if (transposed)
+        y[j] += M[i][j] * x[i];
+      else
+        y[i] += M[i][j] * x[j];
+  return y;
+}
+
+/// The least-squares solution, or of fewer rows than columns the shortest one; nothing where M has not full rank.
+inline std::optional<std::vector<mpq_class>> exact_least_squares(const rational_matrix& M, std::size_t cols,
+                                                                 const std::vector<double>& b) {
+  const std::vector<mpq_class> rhs(b.begin(), b.end());
+  const bool tall = M.size() >= cols;
+  const std::size_t n = std::min(M.size(), cols), inner = std::max(M.size(), cols);
+  rational_matrix gram(n, std::vector<mpq_class>(n));
+  for (std::size_t j = 0; j < n; ++j)
+    for (std::size_t k = 0; k < n; ++k)
+      for (std::size_t i = 0; i < inner; ++i) gram[j][k] += tall ? M[i][j] * M[i][k] : M[j][i] * M[k][i];
+  if (tall) return exact_solution(gram, times(M, cols, rhs, true));
+  const std::optional<std::vector<mpq_class>> w = exact_solution(gram, rhs);
+  if (!w) return {};
+  return times(M, cols, *w, true);
 }
 
 /// |x - exact| <= radius for every component; an infinite radius holds, NaN does not.

@@ -24,36 +24,9 @@ using rationals = std::vector<mpq_class>;
 
 const device cpu = device::cpu(2);
 
-rationals times(const rational_matrix& M, const rationals& x, bool transposed) {
-  rationals y(transposed ? (M.empty() ? 0 : M[0].size()) : M.size());
-  for (std::size_t i = 0; i < M.size(); ++i)
-    for (std::size_t j = 0; j < M[i].size(); ++j)
-      if (transposed)
-        y[j] += M[i][j] * x[i];
-      else
-        y[i] += M[i][j] * x[j];
-  return y;
-}
-
-// B^T B.
-rational_matrix gram(const rational_matrix& B) {
-  const std::size_t n = B[0].size();
-  rational_matrix G(n, rationals(n));
-  for (const rationals& row : B)
-    for (std::size_t j = 0; j < n; ++j)
-      for (std::size_t k = 0; k < n; ++k) G[j][k] += row[j] * row[k];
-  return G;
-}
-
 // The least-squares or the shortest solution; nothing where A has not full rank.
 std::optional<rationals> solution(const csr<double>& A, const std::vector<double>& b) {
-  const rationals rhs(b.begin(), b.end());
-  const rational_matrix M = testing::exactly(A);
-  if (A.rows >= A.cols) return testing::exact_solution(gram(M), times(M, rhs, true));
-  const rational_matrix T = testing::exactly(transpose<double>(cpu, A));
-  const std::optional<rationals> w = testing::exact_solution(gram(T), rhs);
-  if (!w) return {};
-  return times(T, *w, false);
+  return testing::exact_least_squares(testing::exactly(A), static_cast<std::size_t>(A.cols), b);
 }
 
 // Of kinds that differ in how near they are to matrices without full rank, and in the sizes of columns and entries.
