@@ -5,9 +5,11 @@
 #include <initializer_list>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/complex.hpp>
@@ -409,12 +411,15 @@ class solver {
   nb::dict solve(vouch::matrix_view<const double> B, vouch::matrix_view<double> X, nb::object callback,
                  nb::object iterates) {
     python_observer observer(std::move(callback), std::move(iterates));
-    current_ = &observer;
-    struct forget {
-      python_observer*& current;
-      ~forget() { current = nullptr; }
-    } const at_end{current_};
-    vouch::solve_result result = without_lock([&] { return solver_->solve(B, X); });
+    vouch::solve_result result = without_lock([&] {
+      const std::lock_guard alone(solving_);  // there is one observer to tell; a callback may solve, too
+      struct telling {
+        python_observer*& current;
+        python_observer* before;
+        ~telling() { current = before; }
+      } const until_the_end{current_, std::exchange(current_, &observer)};
+      return solver_->solve(B, X);
+    });
     observer.raise();
     if (parts == 2) vouch::take_numbers(result);
     return result_of(result);
@@ -487,6 +492,7 @@ class solver {
     return o;
   }
 
+  std::recursive_mutex solving_;
   python_observer* current_ = nullptr;
   relay relay_{current_};
   std::unique_ptr<python_preconditioner> M_;

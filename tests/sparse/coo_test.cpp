@@ -106,6 +106,42 @@ TEST(ToCsr, TakesSortedTripletsAsTheyAre) {
   expect_as_map(t, 7, 3, symmetry::general);
 }
 
+// One triangle in order, as writers of files have it, and the same with a place twice or one above the diagonal.
+TEST(ToCsr, TakesSortedTriangles) {
+  for (const bool by_rows : {true, false})
+    for (const symmetry kind : {symmetry::symmetric, symmetry::skew_symmetric}) {
+      std::map<std::pair<std::int64_t, std::int64_t>, double> places;
+      for (std::uint64_t k = 0; k < 4000; ++k) {
+        auto i = static_cast<std::int64_t>(random_bits(7, 2 * k) % 300);
+        auto j = static_cast<std::int64_t>(random_bits(7, 2 * k + 1) % 300);
+        if (i < j) std::swap(i, j);
+        if (kind == symmetry::skew_symmetric && i == j) continue;
+        places[by_rows ? std::pair(i, j) : std::pair(j, i)] = random_unit(8, k) - 0.5;
+      }
+      triplets t;
+      for (const auto& [place, value] : places)
+        t.add(by_rows ? place.first : place.second, by_rows ? place.second : place.first, value);
+      expect_as_map(t, 300, 300, kind);
+      expect_as_map(t, 90000, 90000, kind);  // more rows than entries
+      t.add(t.row.back(), t.col.back(), 0.25);
+      expect_as_map(t, 300, 300, kind);
+      t.row.back() = 0;
+      t.col.back() = 299;
+      expect_as_map(t, 300, 300, kind);
+    }
+}
+
+TEST(ToCsr, TakesArraysThatAreGivenAway) {
+  triplets t;
+  t.add(0, 1, 2);
+  t.add(2, 0, 3);
+  coo A = t.as(3, 3);
+  const double* const values = A.val.data();
+  const csr<double> B = to_csr(device::cpu(1), std::move(A));
+  EXPECT_EQ(B.val.data(), values);
+  EXPECT_EQ(B.row_ptr.to_vector(), (std::vector<std::int64_t>{0, 1, 1, 2}));
+}
+
 TEST(ToCsr, SumsLongRows) {
   triplets t;
   for (std::int64_t k = 0; k < 5000; ++k) {

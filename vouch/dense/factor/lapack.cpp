@@ -67,27 +67,32 @@ Function* find(const char* routine) {
 class blas_threads {
  public:
   blas_threads(const device& cpu, std::int64_t n) {
-    if (set == nullptr || get == nullptr) return;
+    if (of_ == nullptr) return;
     const std::lock_guard lock(changing);
-    if (living++ == 0) found = get();
-    set(threads_for(cpu, n));
+    if (living++ == 0) found = of_->get();
+    of_->set(threads_for(cpu, n));
   }
   ~blas_threads() {
-    if (set == nullptr || get == nullptr) return;
+    if (of_ == nullptr) return;
     const std::lock_guard lock(changing);
-    if (--living == 0) set(found);
+    if (--living == 0) of_->set(found);
   }
   blas_threads(const blas_threads&) = delete;
   blas_threads& operator=(const blas_threads&) = delete;
 
  private:
-  template <class Function>
-  static Function* find(const char* name) {
-    return chooses_threads() ? library().find<Function>(name) : nullptr;
+  struct setters {
+    void (*set)(int);
+    int (*get)();
+  };
+  // Nothing where the threads are not ours to choose.
+  static const setters* of_library() {
+    static const setters all{library().find<void(int)>("openblas_set_num_threads"),
+                             library().find<int()>("openblas_get_num_threads")};
+    return chooses_threads() && all.set != nullptr && all.get != nullptr ? &all : nullptr;
   }
 
-  void (*const set)(int) = find<void(int)>("openblas_set_num_threads");
-  int (*const get)() = find<int()>("openblas_get_num_threads");
+  const setters* const of_ = of_library();
   static inline std::mutex changing;
   static inline int living = 0, found = 0;
 };

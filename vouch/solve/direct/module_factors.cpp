@@ -74,6 +74,14 @@ const module_state& module_of(std::size_t k) {
   return all[k];
 }
 
+// Whether its file is there, which does not load it.
+bool has_file(std::size_t k) {
+  static std::array<std::once_flag, std::size(known)> asked;
+  static std::array<bool, std::size(known)> all;
+  std::call_once(asked[k], [k] { all[k] = !find_module(file_of(known[k].name)).empty(); });
+  return all[k];
+}
+
 }  // namespace
 
 const std::vector<sparse_backend>& sparse_backends() {
@@ -159,7 +167,8 @@ bool is_backend_there(int kind, const std::string& asked) {
     return b != nullptr && (b->factors & kind) != 0;
   }
   for (const std::string& name : names_for(kind))
-    if (!find_module(file_of(name)).empty()) return true;
+    for (std::size_t k = 0; k < std::size(known); ++k)
+      if (name == known[k].name && has_file(k)) return true;
   return false;
 }
 
