@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <limits>
+#include <sstream>
 #include <utility>
 #include <vouch/solve/direct/sparse_backends.hpp>
 #include <vouch/solve/distributed/petsc.hpp>
@@ -287,6 +288,19 @@ void take_options(const typed_options& typed, solve_request& request) {
   check_method(request);
 }
 
+// PETSc's viewers write files of their own: "-ksp_monitor ascii:FILE", "-log_view :FILE".
+void check_viewers(const std::string& words, const std::vector<std::string>& inputs) {
+  std::istringstream parts(words);
+  for (std::string word; parts >> word;)
+    for (std::size_t colon = word.find(':'); colon != word.npos; colon = word.find(':', colon + 1)) {
+      const std::string name = word.substr(colon + 1, word.find(':', colon + 1) - colon - 1);
+      for (const std::string& input : inputs)
+        if (!name.empty() && !input.empty() && is_same_file(name, input))
+          throw usage_error(fmt::format("'{}' is read, and --petsc would write to it", name),
+                            "name another file");
+    }
+}
+
 }  // namespace
 
 void solve_request::settle_tolerance() {
@@ -325,11 +339,18 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
   // The next checkpoint may take the place of the last one.
   const bool replaces = !request.checkpoint_file.empty() && !request.resume_file.empty() &&
                         is_same_file(request.resume_file, request.checkpoint_file);
+  const std::vector<std::string> inputs{request.matrix,
+                                        request.coordinates,
+                                        request.near_nullspace,
+                                        file_of(request.rhs, rhs_words),
+                                        file_of(request.initial, initial_words),
+                                        request.verification.matrix_file,
+                                        request.verification.rhs_file,
+                                        replaces ? "" : request.resume_file};
   check_outputs({request.common.output, request.history, request.plot, request.verification.bounds,
                  request.checkpoint_file},
-                {request.matrix, request.coordinates, request.near_nullspace, file_of(request.rhs, rhs_words),
-                 file_of(request.initial, initial_words), request.verification.matrix_file,
-                 request.verification.rhs_file, replaces ? "" : request.resume_file});
+                inputs);
+  check_viewers(request.petsc_words, inputs);
   return true;
 }
 

@@ -321,7 +321,7 @@ const char* unused() {
   for (const std::string& word : last_words) {
     PetscBool used = PETSC_TRUE;
     if (word.size() < 2 || word[0] != '-' || std::isalpha(static_cast<unsigned char>(word[1])) == 0) continue;
-    if (PetscOptionsUsed(nullptr, word.c_str(), &used) == 0 && used == PETSC_FALSE)
+    if (PetscOptionsUsed(nullptr, word.c_str() + 1, &used) == 0 && used == PETSC_FALSE)
       unused_text.append(unused_text.empty() ? "" : " ").append(word);
   }
   return unused_text.c_str();
