@@ -49,8 +49,8 @@ typedef struct vouch_solver vouch_solver;
 vouch_code vouch_solver_create_csr(vouch_solver** solver, int64_t n, const int64_t* row_ptr, const int32_t* col,
                                    const double* val, const vouch_options* options);
 /* The same with 32-bit offsets, which are copied. */
-vouch_code vouch_solver_create_csr32(vouch_solver** solver, int64_t n, const int32_t* row_ptr, const int32_t* col,
-                                     const double* val, const vouch_options* options);
+vouch_code vouch_solver_create_csr32(vouch_solver** solver, int64_t n, const int32_t* row_ptr,
+                                     const int32_t* col, const double* val, const vouch_options* options);
 /* VOUCH_OK where an n-by-n matrix in CSR is one and all its values are numbers; else VOUCH_VALUE or VOUCH_SHAPE, and
  * vouch_message() says what is wrong first. */
 vouch_code vouch_check_csr(int64_t n, const int64_t* row_ptr, const int32_t* col, const double* val);
@@ -65,39 +65,40 @@ void vouch_solver_free(vouch_solver* solver);
 
 /* Of the worst column; numbers that are not known are NaN. */
 typedef struct vouch_report {
-  int solved;              /* the rule that was asked for is met: status converged, fixed or stopped */
-  int has_solution;        /* x is of use */
-  char status[24];         /* "converged", "max_iterations", ... (docs/contract.md) */
-  char method[32];         /* "cg" */
-  char reason[256];        /* one line, cut where it is longer */
-  int64_t column;          /* from 0 */
-  int64_t iterations;      /* of all columns */
-  double residual;         /* ||b - A x||_2 / ||b||_2, recomputed */
+  int solved;         /* the rule that was asked for is met: status converged, fixed or stopped */
+  int has_solution;   /* x is of use */
+  char status[24];    /* "converged", "max_iterations", ... (docs/contract.md) */
+  char method[32];    /* "cg" */
+  char reason[256];   /* one line, cut where it is longer */
+  int64_t column;     /* from 0 */
+  int64_t iterations; /* of all columns */
+  double residual;    /* ||b - A x||_2 / ||b||_2, recomputed */
   double backward_error;
   double condition_estimate;
-  double error_estimate;   /* of ||x - exact||_2 / ||x||_2 */
-  double error_bound;      /* proved: |x_i - exact_i| <= this; from dominance, without vouch_solver_prove() */
+  double error_estimate; /* of ||x - exact||_2 / ||x||_2 */
+  double error_bound;    /* proved: |x_i - exact_i| <= this; from dominance, without vouch_solver_prove() */
   double setup_seconds, solve_seconds;
 } vouch_report;
 
 /* Solves A X = B for columns right-hand sides, one after another in b and x; x holds the starts and receives the
  * solutions. report may be NULL. */
-vouch_code vouch_solver_solve(vouch_solver* solver, int64_t columns, const double* b, double* x, vouch_report* report);
+vouch_code vouch_solver_solve(vouch_solver* solver, int64_t columns, const double* b, double* x,
+                              vouch_report* report);
 
 typedef struct vouch_proof {
-  int verified;            /* the bounds hold; without it the numbers below say nothing */
-  int reached;             /* what was asked */
+  int verified; /* the bounds hold; without it the numbers below say nothing */
+  int reached;  /* what was asked */
   int digits;
   char reason[256];
-  double max_absolute;     /* no component is farther from the exact solution */
-  double max_relative;     /* nor, relative to itself, than this */
+  double max_absolute; /* no component is farther from the exact solution */
+  double max_relative; /* nor, relative to itself, than this */
 } vouch_proof;
 
 /* Bounds the error of x as solution of A X = B for the doubles given, and refines x where a component is not known to
  * `relative` of itself, or with 0 where its error may exceed 1e-6 of the largest; the bound is of the x that it leaves.
  * radius: NULL, or n * columns bounds, one for each component; proof may be NULL. */
-vouch_code vouch_solver_prove(vouch_solver* solver, int64_t columns, const double* b, double* x, double relative,
-                              double* radius, vouch_proof* proof);
+vouch_code vouch_solver_prove(vouch_solver* solver, int64_t columns, const double* b, double* x,
+                              double relative, double* radius, vouch_proof* proof);
 
 /* Asks what solves or proves in this process, on any thread, through this interface, to end soon: iterations with the
  * status interrupted, other work with VOUCH_CANCELLED. Holds until vouch_cancel_clear(). Safe in signal handlers. */
@@ -107,21 +108,21 @@ void vouch_cancel_clear(void);
 /* An option on one underlying with constant coefficients; words as on the command line, NULL for the first of each list.
  * Years, and rates continuously compounded a year. */
 typedef struct vouch_option {
-  const char* type;        /* call, put */
-  const char* exercise;    /* european, american */
-  const char* payoff;      /* vanilla, cash-digital, asset-digital */
-  const char* barrier;     /* none, up-in, up-out, down-in, down-out */
+  const char* type;     /* call, put */
+  const char* exercise; /* european, american */
+  const char* payoff;   /* vanilla, cash-digital, asset-digital */
+  const char* barrier;  /* none, up-in, up-out, down-in, down-out */
   double spot, strike, rate, dividend, volatility, expiry;
-  double cash;             /* what a cash digital pays */
+  double cash; /* what a cash digital pays */
   double barrier_level, rebate;
-  double tolerance;        /* of the price; 0: 1e-6 */
+  double tolerance; /* of the price; 0: 1e-6 */
 } vouch_option;
 
 typedef struct vouch_price_result {
   double price, delta, gamma, theta, vega, rho;
-  double error_estimate;   /* of the price */
+  double error_estimate; /* of the price */
   int tolerance_met;
-  char method[24];         /* "closed-form", "andersen-lake", "finite-difference", "limit" */
+  char method[24]; /* "closed-form", "andersen-lake", "finite-difference", "limit" */
 } vouch_price_result;
 
 vouch_code vouch_price(const vouch_option* option, vouch_price_result* result);

@@ -28,7 +28,7 @@ struct setting {
     const double drift = (o.rate - o.dividend) * o.expiry, half = 0.5 * deviation * deviation;
     const double k = std::log(o.strike);
     const underlying_range reach = range_of_underlying(std::log(o.spot), k, deviation, fmin(drift - half, 0.0),
-                                                fmax(drift + half, 0.0), true);
+                                                       fmax(drift + half, 0.0), true);
     low = reach.low;
     double high = reach.high;
     const double cells = nodes - 1;
