@@ -43,10 +43,10 @@ double gathered_bytes(std::int64_t N, std::int64_t workers) {
   return element * sums * static_cast<double>(nodes);
 }
 
-double meeting(const worker_kind& kind, std::int64_t N, std::int64_t workers) {
+double reduction(const worker_kind& kind, std::int64_t N, std::int64_t workers) {
   if (workers == 1) return 0;
   const std::int64_t nodes = nodes_of(kind, workers), near = std::min<std::int64_t>(workers, kind.on_a_node);
-  const double here = kind.gathers ? kind.meeting * doublings(near) : kind.meeting;
+  const double here = kind.gathers ? kind.reduction * doublings(near) : kind.reduction;
   const double link = nodes > 1 ? kind.far_link : kind.link;
   return here + kind.step * doublings(nodes) + (kind.gathers ? gathered_bytes(N, workers) / link : 0);
 }
@@ -54,7 +54,7 @@ double meeting(const worker_kind& kind, std::int64_t N, std::int64_t workers) {
 }  // namespace
 
 // Traffic: half of a symmetric matrix by diagonals (4 numbers a row) and ten of vectors. Memory, fixed: 3587 us at 512^3 in
-// slabs and 12.4 us at 64^3 on one GPU. Meeting, link: measured on two, by flags and by loads from peer memory.
+// slabs and 12.4 us at 64^3 on one GPU. Reduction, link: measured on two, by flags and by loads from peer memory.
 // Kept: the slabs, six vectors, a copy of the whole direction and, on the first GPU, the whole matrix besides.
 const worker_kind& h200() {
   static constexpr double traffic = 14 * element, fixed = 5.4 * micro;
@@ -94,7 +94,7 @@ iteration_cost predict(const worker_kind& kind, std::int64_t N, std::int64_t wor
   const double memory = std::min(kind.memory, kind.node_memory / here);
   const double link = nodes_of(kind, workers) > 1 ? kind.far_link : kind.link;
   return {cubed(N) / count * kind.row_traffic / memory, halo_bytes(N, workers, how) / link,
-          kind.meetings * meeting(kind, N, workers), kind.fixed};
+          kind.reductions * reduction(kind, N, workers), kind.fixed};
 }
 
 double memory_of_worker(const worker_kind& kind, std::int64_t N, std::int64_t workers) {

@@ -18,11 +18,11 @@ struct worker_kind {
   double memory;          // of one worker alone
   double node_memory;     // of all workers of a node together
   double fixed;           // seconds an iteration, whatever the size
-  int meetings;           // an iteration: all workers learn of all sums
-  double meeting;         // seconds of one within a node
+  int reductions;         // an iteration: all workers learn of all sums
+  double reduction;       // seconds of one within a node
   double step;            // what each doubling of the number of nodes adds to it
   double link, far_link;  // bytes a second of a worker to one of its node, of another node
-  bool gathers;           // a meeting brings every worker the nodes of all workers' trees (block_sums)
+  bool gathers;           // a reduction brings every worker the nodes of all workers' trees (block_sums)
   double row_memory;      // bytes that a worker keeps for each of its rows
   double whole_memory;    // and for each row of the whole system
 };
@@ -38,9 +38,9 @@ const worker_kind& xeon_rank();
 struct iteration_cost {
   double memory = 0;  // what the rows themselves take
   double halo = 0;    // travels while rows that need none of it are worked on
-  double meetings = 0;
+  double reductions = 0;
   double fixed = 0;
-  double all() const { return fixed + (memory > halo ? memory : halo) + meetings; }
+  double all() const { return fixed + (memory > halo ? memory : halo) + reductions; }
 };
 
 /// Of a grid of N^3 points on so many workers.

@@ -65,7 +65,7 @@ text_table scaling_table(const series_of_grids& grids) {
                    {{"workers"},
                     {"grid"},
                     {"memory"},
-                    {"meetings"},
+                    {"reductions"},
                     {"halo, slabs"},
                     {"iteration"},
                     {"efficiency"},
@@ -80,7 +80,7 @@ text_table scaling_table(const series_of_grids& grids) {
                          cubes = predict(grids.kind, N, workers, division::cubes);
     beyond = beyond || !has_narrow_indices(N);
     table.add({count_text(workers), grid_text(N) + (has_narrow_indices(N) ? "" : "*"),
-               seconds_text(slabs.memory), seconds_text(slabs.meetings), seconds_text(slabs.halo),
+               seconds_text(slabs.memory), seconds_text(slabs.reductions), seconds_text(slabs.halo),
                seconds_text(slabs.all()), percent_text(grids.efficiency(workers, slabs.all())),
                seconds_text(cubes.halo), seconds_text(cubes.all()),
                percent_text(grids.efficiency(workers, cubes.all())),
@@ -149,7 +149,7 @@ void add_simulation(const suite_options& options, suite_results& results) {
   results.sections.push_back({"The model beside what was timed",
                               {"An iteration takes a fixed time, the larger of its bytes in memory and of its "
                                "halo on the way, and the "
-                               "meetings in which all workers learn of all sums."},
+                               "reductions in which all workers learn of all sums."},
                               {check_table()},
                               {}});
   add_scaling({{h200(), 512, false}, {h200(), 1024, false}}, "Strong scaling of GPUs", results);

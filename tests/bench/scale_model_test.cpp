@@ -23,22 +23,22 @@ TEST(scale_model, comes_near_what_gpus_took) {
 TEST(scale_model, counts_what_workers_hand_over) {
   const iteration_cost alone = predict(h200(), 256, 1, division::slabs);
   EXPECT_EQ(alone.halo, 0);
-  EXPECT_EQ(alone.meetings, 0);
+  EXPECT_EQ(alone.reductions, 0);
   // Two planes of 512^2 doubles, and six faces of 64^2 where 512 cubes of 64^3 points make 512^3; between nodes.
   const iteration_cost slabs = predict(h200(), 512, 512, division::slabs),
                        cubes = predict(h200(), 512, 512, division::cubes);
   EXPECT_DOUBLE_EQ(slabs.halo, 2 * 512 * 512 * 8 / 50e9);
   EXPECT_NEAR(cubes.halo, 6 * 64 * 64 * 8 / 50e9, 1e-12);
-  // 64 nodes: two meetings of one step within a node and six beyond.
-  EXPECT_DOUBLE_EQ(cubes.meetings, 2 * (2.75e-6 + 6 * 5e-6));
+  // 64 nodes: two reductions of one step within a node and six beyond.
+  EXPECT_DOUBLE_EQ(cubes.reductions, 2 * (2.75e-6 + 6 * 5e-6));
   EXPECT_DOUBLE_EQ(slabs.memory, 512.0 * 512 * 512 / 512 * h200().row_traffic / h200().memory);
 }
 
 // 2^17 blocks of rows on 16 ranks: one whole node of the tree each, on one node of the machine.
 TEST(scale_model, ranks_gather_their_trees) {
-  const double meetings = predict(xeon_rank(), 512, 16, division::slabs).meetings;
-  EXPECT_NEAR(meetings, 4e-6 + 16 * 5 * 8 / 5e9, 1e-6);
-  EXPECT_GT(predict(xeon_rank(), 512, 10000, division::slabs).meetings, 10 * meetings);
+  const double reductions = predict(xeon_rank(), 512, 16, division::slabs).reductions;
+  EXPECT_NEAR(reductions, 4e-6 + 16 * 5 * 8 / 5e9, 1e-6);
+  EXPECT_GT(predict(xeon_rank(), 512, 10000, division::slabs).reductions, 10 * reductions);
 }
 
 TEST(scale_model, a_simulation_has_a_row_for_every_figure) {

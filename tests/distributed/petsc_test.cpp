@@ -357,16 +357,6 @@ TEST(petsc, is_handed_diagonal_entries_that_are_not_stored) {
   });
 }
 
-template <class E>
-std::string refusal(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const E& e) {
-    return e.what();
-  }
-  return "";
-}
-
 TEST(petsc, tells_all_ranks_what_it_cannot) {
   const csr<double> A = diagonal_matrix(5000);
   const auto failing = [&](vouch_petsc_code code, bool in_create, int ranks) {
@@ -377,15 +367,18 @@ TEST(petsc, tells_all_ranks_what_it_cannot) {
     };
   };
   for (const bool in_create : {true, false}) {
-    EXPECT_EQ(refusal<value_error>(failing(VOUCH_PETSC_REFUSED, in_create, 1)), "PETSc: out of luck");
-    EXPECT_EQ(refusal<value_error>(failing(VOUCH_PETSC_REFUSED, in_create, 3)), "rank 2: PETSc: out of luck");
-    EXPECT_EQ(refusal<file_error>(failing(VOUCH_PETSC_FAILED, in_create, 3)), "rank 2: PETSc: out of luck");
-    EXPECT_EQ(refusal<std::runtime_error>(failing(VOUCH_PETSC_ALONE, in_create, 1)), "PETSc: out of luck");
+    EXPECT_EQ(testing::refusal<value_error>(failing(VOUCH_PETSC_REFUSED, in_create, 1)), "PETSc: out of luck");
+    EXPECT_EQ(testing::refusal<value_error>(failing(VOUCH_PETSC_REFUSED, in_create, 3)),
+              "rank 2: PETSc: out of luck");
+    EXPECT_EQ(testing::refusal<file_error>(failing(VOUCH_PETSC_FAILED, in_create, 3)),
+              "rank 2: PETSc: out of luck");
+    EXPECT_EQ(testing::refusal<std::runtime_error>(failing(VOUCH_PETSC_ALONE, in_create, 1)),
+              "PETSc: out of luck");
   }
-  EXPECT_EQ(refusal<file_error>([&] { solve_on(1, A, named("cg"), solve_exactly, "", {}, 13); }),
+  EXPECT_EQ(testing::refusal<file_error>([&] { solve_on(1, A, named("cg"), solve_exactly, "", {}, 13); }),
             "a rank's 5000 entries are more than PETSc counts by its 13-bit indices");
   EXPECT_EQ(solve_on(2, A, named("cg"), solve_exactly, "", {}, 13).report.status, solve_status::converged);
-  EXPECT_EQ(refusal<value_error>([&] { solve_on(2, A, {}, solve_exactly, "ksp_view"); }),
+  EXPECT_EQ(testing::refusal<value_error>([&] { solve_on(2, A, {}, solve_exactly, "ksp_view"); }),
             "\"ksp_view\" is no option of PETSc");
   const answer unused = solve_on(2, A, {}, solve_exactly, "-nonsense 3 -ksp_view",
                                  [](functions_state& mine, int) { mine.unused = "-nonsense -pc_type"; });
@@ -398,7 +391,7 @@ TEST(petsc, refuses_names_and_matrices_that_do_not_go_together) {
   csr<double> indefinite = diagonal_matrix(2000);
   indefinite.val[7] = -1;
   const auto of = [](const csr<double>& A, const petsc_options& options) {
-    return refusal<value_error>([&] { solve_on(2, A, options, solve_exactly); });
+    return testing::refusal<value_error>([&] { solve_on(2, A, options, solve_exactly); });
   };
   EXPECT_EQ(
       of(unsymmetric, named("cg")).find("conjugate gradients cannot solve this system: the matrix is not"), 0U);

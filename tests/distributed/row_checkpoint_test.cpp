@@ -225,15 +225,6 @@ TEST(row_checkpoint, a_disk_that_fills_is_said_by_all) {
   EXPECT_EQ(folder.files(), 0u);
 }
 
-std::string complaint(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const error& e) {
-    return e.what();
-  }
-  return "no error";
-}
-
 TEST(row_checkpoint, what_belongs_to_another_solve_is_refused_by_all) {
   const saved_system s = of_matrix(std::move(testing::shared_matrices()[0].A));
   const row_solve_options options = options_of(ways[1]);
@@ -241,7 +232,7 @@ TEST(row_checkpoint, what_belongs_to_another_solve_is_refused_by_all) {
   const std::string file = folder.path("saved");
   ASSERT_EQ(solve_until(3, s, options, {"", file}, 9).written, 1);
   const auto resume = [&](const saved_system& other, const row_solve_options& with, const std::string& from) {
-    return complaint([&] { solve_saved(2, other, with, {from, ""}); });
+    return testing::refusal([&] { solve_saved(2, other, with, {from, ""}); });
   };
   saved_system other = of_matrix(s.A.to(cpu));
   other.b[1500] = std::nextafter(other.b[1500], 2);
@@ -282,10 +273,10 @@ TEST(row_checkpoint, of_ranks_is_none_of_one_process_without_them) {
   };
   options.goal.on_iteration = [](const iteration_record& at) { return at.iteration < 9; };
   ASSERT_EQ(solve_until(2, s, options_of(ways[1]), {"", of_ranks}, 9).written, 1);
-  EXPECT_EQ(complaint([&] { solve_in_one(checkpoint::resumed(of_ranks, "")); }),
+  EXPECT_EQ(testing::refusal([&] { solve_in_one(checkpoint::resumed(of_ranks, "")); }),
             "the checkpoint is of a solve with engine 'ranks', not ''");
   solve_in_one(checkpoint(of_one));
-  EXPECT_EQ(complaint([&] {
+  EXPECT_EQ(testing::refusal([&] {
               solve_saved(2, s, options_of(ways[1]), {of_one, ""});
             }),
             "the checkpoint is of a solve with engine '', not 'ranks'");

@@ -188,15 +188,6 @@ TEST(row_solver, says_how_it_ended_as_every_solver_does) {
   EXPECT_EQ(indefinite.report.reason, solve_on(1, A, b, {}).report.reason);
 }
 
-std::string refusal(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const error& e) {
-    return e.what();
-  }
-  return "";
-}
-
 TEST(row_solver, refuses_what_the_method_cannot_solve_on_every_rank) {
   problem_options given;
   given.nx = 60;
@@ -206,21 +197,22 @@ TEST(row_solver, refuses_what_the_method_cannot_solve_on_every_rank) {
     csr<double> bad = A.to(device::cpu(1));
     bad.val[bad.row_ptr[2000]] = -3;  // row 2001, column 1941: what mirrors it may stand on another rank
     EXPECT_EQ(
-        refusal([&] { solve_on(ranks, bad, b, {}); }),
+        testing::refusal([&] { solve_on(ranks, bad, b, {}); }),
         "conjugate gradients cannot solve this system: the matrix is not symmetric: entry (1941, 2001) is -1, "
         "entry (2001, 1941) is -3");
     bad = A.to(device::cpu(1));
     for (std::int64_t k = bad.row_ptr[3000]; k < bad.row_ptr[3001]; ++k)
       if (bad.col[k] == 3000) bad.val[k] = -4;
     EXPECT_EQ(
-        refusal([&] { solve_on(ranks, bad, b, {}); }),
+        testing::refusal([&] { solve_on(ranks, bad, b, {}); }),
         "conjugate gradients cannot solve this system: the diagonal entry of row 3001 is not positive: the "
         "matrix is not positive definite");
     row_solve_options other;
     other.preconditioner.name = "ic0";
-    EXPECT_NE(refusal([&] { solve_on(ranks, A, b, other); }), "");
+    EXPECT_NE(testing::refusal([&] { solve_on(ranks, A, b, other); }), "");
     b[3500] = std::numeric_limits<double>::quiet_NaN();
-    EXPECT_EQ(refusal([&] { solve_on(ranks, A, b, {}); }), "the right-hand side holds a NaN or an infinity");
+    EXPECT_EQ(testing::refusal([&] { solve_on(ranks, A, b, {}); }),
+              "the right-hand side holds a NaN or an infinity");
     b[3500] = 0;
   }
 }

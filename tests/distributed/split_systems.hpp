@@ -1,13 +1,26 @@
 // tests/distributed/split_systems.hpp -- systems that several ranks share.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
+#include <vouch/core/error.hpp>
 #include <vouch/distributed/row_matrix.hpp>
 #include <vouch/generate/problems.hpp>
 #include <vouch/sparse/csr.hpp>
 
 namespace vouch::testing {
+
+/// The text of the exception that work throws; "" where it throws none.
+template <class E = error>
+std::string refusal(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const E& e) {
+    return e.what();
+  }
+  return "";
+}
 
 struct named_matrix {
   std::string name;

@@ -68,6 +68,13 @@ void agree(communicator& ranks, const std::function<void()>& work) {
   throw value_error(what, hints[rank]);
 }
 
+void share(communicator& ranks, std::string& text, int from) {
+  auto size = static_cast<std::int64_t>(text.size());
+  ranks.broadcast(&size, sizeof size, from);
+  text.resize(static_cast<std::size_t>(size));
+  ranks.broadcast(text.data(), size, from);
+}
+
 void require_same(communicator& ranks, const void* data, std::int64_t bytes, const char* what,
                   const char* hint) {
   const std::vector<std::string> all =

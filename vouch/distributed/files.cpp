@@ -37,14 +37,6 @@ std::vector<matrix_entry> entries_of(const coo& A, std::int64_t first, std::int6
   return entries;
 }
 
-// text := that of rank `from`.
-void share(communicator& ranks, std::string& text, int from) {
-  auto size = static_cast<std::int64_t>(text.size());
-  ranks.broadcast(&size, sizeof size, from);
-  text.resize(static_cast<std::size_t>(size));
-  ranks.broadcast(text.data(), size, from);
-}
-
 // One rank's reading of its part of the blocks.
 class part_reader {
  public:

@@ -100,6 +100,9 @@ std::vector<T> distribute(communicator& ranks, std::span<const T> sent,
 /// Cost    One all_gather() of a number.
 void agree(communicator& ranks, const std::function<void()>& work);
 
+/// text := that of rank `from`.
+void share(communicator& ranks, std::string& text, int from);
+
 /// Throws value_error where not all ranks have the same bytes: "rank 2 has other WHAT than rank 0".
 void require_same(communicator& ranks, const void* data, std::int64_t bytes, const char* what,
                   const char* hint);

@@ -25,6 +25,20 @@ inline csr<double> generated(const char* name, std::int64_t n, const char* coeff
   return generate_problem(cpu, name, o);
 }
 
+/// ||b - A x||_2 / ||b||_2 in long double.
+inline double relative_residual(const csr<double>& A, const std::vector<double>& b,
+                                const std::vector<double>& x) {
+  long double error = 0, size = 0;
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    long double r = b[static_cast<std::size_t>(i)];
+    size += r * r;
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+      r -= static_cast<long double>(A.val[k]) * x[static_cast<std::size_t>(A.col[k])];
+    error += r * r;
+  }
+  return static_cast<double>(std::sqrt(error / size));
+}
+
 struct outcome {
   solve_report report;
   amg_hierarchy made;
@@ -44,16 +58,7 @@ inline outcome solve_by_amg(const device& dev, const csr<double>& A, const amg_o
   made.report = cg<double>(dev, there.all(), rhs, x, stop, M.get());
   made.made = M->hierarchy();
   made.complexity = made.made.operator_complexity();
-  const std::vector<double> found = x.to_vector();
-  long double error = 0, size = 0;
-  for (std::int64_t i = 0; i < A.rows; ++i) {
-    long double r = b[static_cast<std::size_t>(i)];
-    size += r * r;
-    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
-      r -= static_cast<long double>(A.val[k]) * found[static_cast<std::size_t>(A.col[k])];
-    error += r * r;
-  }
-  made.true_residual = static_cast<double>(std::sqrt(error / size));
+  made.true_residual = relative_residual(A, b, x.to_vector());
   return made;
 }
 

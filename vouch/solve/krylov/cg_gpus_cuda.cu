@@ -3,7 +3,7 @@
 // As on one GPU: the product with all inner products in its epilogue, then the three updates. Eight slabs of rows are
 // dealt to the GPUs; every GPU has a whole p, of which the rows that its products read are up to date: whoever updates
 // a row writes it to those who need it. The sums of the slabs go to all GPUs, and each takes the same step from them:
-// two meetings an iteration, by flags in peer memory, the second one behind the updates of all other rows. The host
+// two reductions an iteration, by flags in peer memory, the second one behind the updates of all other rows. The host
 // takes no part. Bound by memory. Bits fixed by the matrix and the kind of GPU, whatever their number.
 #include <algorithm>
 #include <memory>
@@ -30,12 +30,12 @@ struct team_control {
   cg_scalars s;
   cg_solution_update solution;
   stopping_rule rule;
-  std::uint64_t meetings;       // for totals, so far
-  std::uint64_t handings_over;  // of rows, so far
+  std::uint64_t reductions;  // for totals, so far
+  std::uint64_t exchanges;   // of rows, so far
   unsigned tickets[slab_count];
   unsigned slabs_done;
   unsigned blocks_done;
-  bool lost;  // another GPU did not come to a meeting
+  bool lost;  // another GPU did not come to a reduction
 };
 
 // One thread: gives up.
@@ -75,27 +75,27 @@ struct slab_step : fused_rows<T, Diagonal> {
   }
 
   __device__ void hand_out(const typename rows::state& t) const {
-    const std::uint64_t meeting = c->meetings + 1;
+    const std::uint64_t reduction = c->reductions + 1;
     const std::int32_t stop = slab == 0 && asked_to_stop(*box, c->s.iteration) ? 1 : 0;
     for (int g = 0; g < team.size; ++g) {
-      volatile double* const there = team.box[g]->totals[meeting % 2][slab];
+      volatile double* const there = team.box[g]->totals[reduction % 2][slab];
       for (int k = 0; k < rows::count; ++k) there[k] = t.value[k];
-      if (slab == 0) *static_cast<volatile std::int32_t*>(&team.box[g]->stop[meeting % 2]) = stop;
+      if (slab == 0) *static_cast<volatile std::int32_t*>(&team.box[g]->stop[reduction % 2]) = stop;
     }
     __threadfence_system();
     for (int g = 0; g < team.size; ++g)
-      if (g != team.me) raise_flag(&team.box[g]->totals_here[slab], meeting);
+      if (g != team.me) raise_flag(&team.box[g]->totals_here[slab], reduction);
   }
 
   __device__ void meet() const {
     const mailbox& mine = *team.box[team.me];
-    const std::uint64_t meeting = ++c->meetings;
+    const std::uint64_t reduction = ++c->reductions;
     for (int k = 0; k < slab_count; ++k)
-      if ((k < first_slab || k >= first_slab + slabs) && !await_flag(&mine.totals_here[k], meeting))
+      if ((k < first_slab || k >= first_slab + slabs) && !await_flag(&mine.totals_here[k], reduction))
         return give_up(*c, loop);
     typename rows::state all;
-    for (int k = 0; k < rows::count; ++k) all.value[k] = ordered_sum(mine.totals[meeting % 2], k);
-    const bool stop = *static_cast<const volatile std::int32_t*>(&mine.stop[meeting % 2]) != 0;
+    for (int k = 0; k < rows::count; ++k) all.value[k] = ordered_sum(mine.totals[reduction % 2], k);
+    const bool stop = *static_cast<const volatile std::int32_t*>(&mine.stop[reduction % 2]) != 0;
 
     const cg_dots dots = rows::dots(all);
     const std::int64_t iteration = c->s.iteration++;
@@ -160,11 +160,11 @@ __device__ void meet_readers(const team_rows<T>& v, team_control& c, const gpu_t
   if (threadIdx.x != 0) return;
   if (atomicInc(&c.blocks_done, v.sharing_blocks - 1) != v.sharing_blocks - 1) return;
   __threadfence_system();
-  const std::uint64_t meeting = ++c.handings_over;
+  const std::uint64_t exchange = ++c.exchanges;
   for (int g = 0; g < team.size; ++g)
-    if ((v.readers >> g & 1U) != 0) raise_flag(&team.box[g]->rows_here[team.me], meeting);
+    if ((v.readers >> g & 1U) != 0) raise_flag(&team.box[g]->rows_here[team.me], exchange);
   for (int g = 0; g < team.size; ++g)
-    if ((v.writers >> g & 1U) != 0 && !await_flag(&team.box[team.me]->rows_here[g], meeting))
+    if ((v.writers >> g & 1U) != 0 && !await_flag(&team.box[team.me]->rows_here[g], exchange))
       return give_up(c, loop);
 }
 
@@ -324,8 +324,8 @@ class team_member {
       copy_bytes(r_.data(), dev_, r + rows_.first, home, static_cast<std::size_t>(rows_.count) * sizeof(T));
     team_control fresh{};
     fresh.rule = rule;
-    fresh.meetings = meetings_;
-    fresh.handings_over = handings_over_;
+    fresh.reductions = reductions_;
+    fresh.exchanges = exchanges_;
     copy_bytes(control_.data(), dev_, &fresh, device::cpu(1), sizeof fresh);
   }
   void prepare() {
@@ -348,15 +348,15 @@ class team_member {
            fused_settle<T, Diagonal>, rows_.count, &control_.data()->solution, whole_p_.data() + rows_.first,
            r_.data(), minv_.data(), d_.data());
   }
-  // Throws  device_error  a GPU did not come to a meeting
+  // Throws  device_error  a GPU did not come to a reduction
   void give(const device& home, T* r, T* d) {
     const team_control end = control_.to_vector()[0];
     if (end.lost)
       throw device_error("conjugate gradients on several GPUs: GPU " + std::to_string(dev_.index()) +
                              " waited for another in vain; is one of them in use by other work?",
                          static_cast<int>(cudaErrorTimeout));
-    meetings_ = end.meetings;
-    handings_over_ = end.handings_over;
+    reductions_ = end.reductions;
+    exchanges_ = end.exchanges;
     if (rows_.count == 0) return;
     copy_bytes(r + rows_.first, home, r_.data(), dev_, static_cast<std::size_t>(rows_.count) * sizeof(T));
     copy_bytes(d + rows_.first, home, d_.data(), dev_, static_cast<std::size_t>(rows_.count) * sizeof(T));
@@ -425,7 +425,7 @@ class team_member {
   gpu_team team_;
   T* p_of_[slab_count] = {};
   pinned_history* history_ = nullptr;
-  std::uint64_t meetings_ = 0, handings_over_ = 0;
+  std::uint64_t reductions_ = 0, exchanges_ = 0;
   std::unique_ptr<while_graph> graph_;
 };
 

@@ -52,7 +52,7 @@ struct parameters {
   T* q_out;           // grid: 2 x rows
   double* sum_out;    // grid: 2 x blocks x sum_width
   unsigned* counter;  // grid
-  unsigned meetings;  // grid: those of earlier runs
+  unsigned barriers;  // grid: those of earlier runs
   std::int64_t rows;
   stopping_rule rule;
   pinned_history* box;
@@ -314,7 +314,7 @@ __global__ void __launch_bounds__(512) resident_cg(const __grid_constant__ param
         __syncwarp();
         if (lane == 0)
           grid_barrier(in.counter, static_cast<unsigned>(in.blocks),
-                       in.meetings + static_cast<unsigned>(iteration) + 1);
+                       in.barriers + static_cast<unsigned>(iteration) + 1);
       }
     }
     if constexpr (Cluster) {
@@ -480,7 +480,7 @@ class resident_engine final : public inner_solver<T> {
     box_->stop = 0;
     launch(dev_, "resident_cg", shape_, kernel_, in_);
     follow(dev_, *box_, log, mail::residuals_and_steps);
-    in_.meetings += static_cast<unsigned>(box_->iterations) + 1;
+    in_.barriers += static_cast<unsigned>(box_->iterations) + 1;
     return {static_cast<solver_event>(box_->event), box_->iterations, box_->last_squared};
   }
 

@@ -21,21 +21,10 @@ VOUCH_SIMD_INLINE void exchange_parts(lanes<T>& v) {
     v = __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14);
 }
 
-// Lane by lane, the rest filled up with zeros; then the lanes from the first.
-template <real T>
-VOUCH_SIMD_INLINE complex_product product_of_piece(const T* u, const T* v, std::int64_t n) {
+// add(u, v) for as many elements as there are lanes at a time, the rest filled up with zeros.
+template <real T, class Add>
+VOUCH_SIMD_INLINE void lane_by_lane(const T* u, const T* v, std::int64_t n, const Add& add) {
   constexpr int width = simd<T>::width;
-  lanes<T> alike{}, crossed{}, first{}, second{};
-  const auto add = [&](const T* from_u, const T* from_v) __attribute__((always_inline)) {
-    lanes<T> a, b;
-    load<T>(a, from_u);
-    load<T>(b, from_v);
-    first += a * a;
-    second += b * b;
-    alike += a * b;
-    exchange_parts<T>(b);
-    crossed += a * b;
-  };
   const std::int64_t whole = n / width * width;
   for (std::int64_t i = 0; i < whole; i += width) add(u + i, v + i);
   if (whole < n) {
@@ -45,6 +34,24 @@ VOUCH_SIMD_INLINE complex_product product_of_piece(const T* u, const T* v, std::
     std::memcpy(rest[1], v + whole, bytes);
     add(rest[0], rest[1]);
   }
+}
+
+// Lane by lane; then the lanes from the first.
+template <real T>
+VOUCH_SIMD_INLINE complex_product product_of_piece(const T* u, const T* v, std::int64_t n) {
+  constexpr int width = simd<T>::width;
+  lanes<T> alike{}, crossed{}, first{}, second{};
+  lane_by_lane(
+      u, v, n, [&](const T* from_u, const T* from_v) __attribute__((always_inline)) {
+        lanes<T> a, b;
+        load<T>(a, from_u);
+        load<T>(b, from_v);
+        first += a * a;
+        second += b * b;
+        alike += a * b;
+        exchange_parts<T>(b);
+        crossed += a * b;
+      });
   double real = 0;
   for (int l = 0; l < width; l += 2) real += static_cast<double>(alike[l]) - static_cast<double>(alike[l + 1]);
   return {{real, total<T>(crossed)}, total<T>(first), total<T>(second)};
@@ -55,23 +62,15 @@ template <real T>
 VOUCH_SIMD_INLINE std::complex<double> conjugate_product_of_piece(const T* u, const T* v, std::int64_t n) {
   constexpr int width = simd<T>::width;
   lanes<T> alike{}, crossed{};
-  const auto add = [&](const T* from_u, const T* from_v) __attribute__((always_inline)) {
-    lanes<T> a, b;
-    load<T>(a, from_u);
-    load<T>(b, from_v);
-    alike += a * b;
-    exchange_parts<T>(b);
-    crossed += a * b;
-  };
-  const std::int64_t whole = n / width * width;
-  for (std::int64_t i = 0; i < whole; i += width) add(u + i, v + i);
-  if (whole < n) {
-    T rest[2][width] = {};
-    const auto bytes = static_cast<std::size_t>(n - whole) * sizeof(T);
-    std::memcpy(rest[0], u + whole, bytes);
-    std::memcpy(rest[1], v + whole, bytes);
-    add(rest[0], rest[1]);
-  }
+  lane_by_lane(
+      u, v, n, [&](const T* from_u, const T* from_v) __attribute__((always_inline)) {
+        lanes<T> a, b;
+        load<T>(a, from_u);
+        load<T>(b, from_v);
+        alike += a * b;
+        exchange_parts<T>(b);
+        crossed += a * b;
+      });
   double imaginary = 0;
   for (int l = 0; l < width; l += 2)
     imaginary += static_cast<double>(crossed[l]) - static_cast<double>(crossed[l + 1]);

@@ -265,11 +265,11 @@ stencil_matrix galerkin(const device& dev, const stencil_matrix& A, const step_v
   struct path {
     std::size_t way, weight;
   };
-  struct meeting {
+  struct coarse_coupling {
     step to;
     std::vector<std::vector<path>> by_step;  // of P, d
   };
-  std::vector<meeting> meetings;
+  std::vector<coarse_coupling> couplings;
   for (int z = 0; z <= 1; ++z)
     for (int y = -1; y <= 1; ++y)
       for (int x = -1; x <= 1; ++x) {
@@ -277,7 +277,7 @@ stencil_matrix galerkin(const device& dev, const stencil_matrix& A, const step_v
         bool fits = std::pair(z, y) > std::pair(0, 0) || (z == 0 && y == 0 && x >= 0);
         for (std::size_t a = 0; a < 3; ++a) fits = fits && std::abs(D[a]) < coarse.size[a];
         if (!fits) continue;
-        meeting met{D, std::vector<std::vector<path>>(P.steps.size())};
+        coarse_coupling found{D, std::vector<std::vector<path>>(P.steps.size())};
         bool any = false;
         for (std::size_t k = 0; k < P.steps.size(); ++k)
           for (std::size_t w = 0; w < ways.size(); ++w) {
@@ -285,21 +285,21 @@ stencil_matrix galerkin(const device& dev, const stencil_matrix& A, const step_v
             for (std::size_t a = 0; a < 3; ++a) e[a] = P.steps[k][a] + ways[w].to[a] - by[a] * D[a];
             const std::optional<std::size_t> weight = place_of(P.steps, e);
             if (!weight) continue;
-            met.by_step[k].push_back({w, *weight});
+            found.by_step[k].push_back({w, *weight});
             any = true;
           }
-        if (any) meetings.push_back(std::move(met));
+        if (any) couplings.push_back(std::move(found));
       }
   std::vector<step> steps;
-  steps.reserve(meetings.size());
-  for (const meeting& met : meetings) steps.push_back(met.to);
+  steps.reserve(couplings.size());
+  for (const coarse_coupling& c : couplings) steps.push_back(c.to);
   stencil_matrix C(dev, coarse, std::move(steps));
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.grid.points())) schedule(static)
   for (std::int64_t line = 0; line < coarse.lines(); ++line) {
     const line_place here = place_of_line(coarse, line), fine_here = fine_line(here, by);
     for (std::int64_t begin = 0; begin < coarse_nx; begin += piece) {
       const std::int64_t n = std::min(piece, coarse_nx - begin), at = line * coarse_nx + begin;
-      for (std::size_t m = 0; m < meetings.size(); ++m) std::fill_n(C.of(m) + at, n, 0.0);
+      for (std::size_t m = 0; m < couplings.size(); ++m) std::fill_n(C.of(m) + at, n, 0.0);
       for (std::size_t k = 0; k < P.steps.size(); ++k) {
         const line_place there = fine_here.beside(P.steps[k]);
         if (!has_line(A.grid, there)) continue;
@@ -313,13 +313,13 @@ stencil_matrix galerkin(const device& dev, const stencil_matrix& A, const step_v
           entries[w] = by[0] == 2 ? gathered[w] : v;
           if (by[0] == 2) take_every_other(n, v, gathered[w]);
         }
-        for (std::size_t m = 0; m < meetings.size(); ++m) {
-          const meeting& met = meetings[m];
-          if (!has_line(coarse, here.beside(met.to))) continue;
-          const std::int64_t other = at + distance(coarse, met.to);
+        for (std::size_t m = 0; m < couplings.size(); ++m) {
+          const coarse_coupling& coupled = couplings[m];
+          if (!has_line(coarse, here.beside(coupled.to))) continue;
+          const std::int64_t other = at + distance(coarse, coupled.to);
           const double *a[most_steps], *w[most_steps];
           std::size_t terms = 0;
-          for (const path& p : met.by_step[k]) {
+          for (const path& p : coupled.by_step[k]) {
             if (entries[p.way] == nullptr) continue;
             a[terms] = entries[p.way];
             w[terms++] = P.of(p.weight) + other;
@@ -327,9 +327,9 @@ stencil_matrix galerkin(const device& dev, const stencil_matrix& A, const step_v
           if (terms > 0) add_weighted_sum(n, terms, a, w, P.of(k) + at, C.of(m) + at);
         }
       }
-      for (std::size_t m = 0; m < meetings.size(); ++m) {
-        if (meetings[m].to[0] == 1 && begin + n == coarse_nx) C.of(m)[at + n - 1] = 0;
-        if (meetings[m].to[0] == -1 && begin == 0) C.of(m)[at] = 0;
+      for (std::size_t m = 0; m < couplings.size(); ++m) {
+        if (couplings[m].to[0] == 1 && begin + n == coarse_nx) C.of(m)[at + n - 1] = 0;
+        if (couplings[m].to[0] == -1 && begin == 0) C.of(m)[at] = 0;
       }
     }
   }
