@@ -154,7 +154,7 @@ class amg_run {
     const std::int64_t times = options_.repeat > 0 ? options_.repeat : 3;
     for (std::int64_t k = 0; k < times && !options_.stop(); ++k) {
       std::unique_ptr<amg<double>> M;
-      setup = std::min(setup, seconds_of([&] { M = make_amg<double>(d.dev, A.all()); }));
+      setup = std::min(setup, seconds_of([&] { M = make_amg<double>(d.dev, A.all(), how); }));
       x = array<double>::zeros(d.dev, A.rows);
       cg_options stop;
       stop.rtol = 1e-8;

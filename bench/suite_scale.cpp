@@ -85,7 +85,8 @@ class scale_run {
       const std::int64_t layers = grows ? N * ranks : N;
       const std::string file = folder_.file("A.mtx");
       options_.say(fmt::format("{}, {}", table.title(), text_of(ranks)));
-      tool_.run(fmt::format("gen poisson-3d -n {0} --ny {0} --nz {1} -q -o '{2}'", N, layers, file));
+      if (grows || !first)
+        tool_.run(fmt::format("gen poisson-3d -n {0} --ny {0} --nz {1} -q -o '{2}'", N, layers, file));
       const rank_times t = times_of(file, ranks);
       const std::optional<double> alone = alone_.of(tool_, file, ranks);
       if (!first) first = t;

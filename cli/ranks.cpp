@@ -24,6 +24,7 @@
 #include <vouch/solve/distributed/row_bound.hpp>
 #include <vouch/solve/distributed/row_solver.hpp>
 #include <vouch/text/file.hpp>
+#include <vouch/text/tokens.hpp>
 #include <vouch/verify/bound_text.hpp>
 #include <vouch/verify/error_bound.hpp>
 
@@ -150,7 +151,8 @@ class solve_in_parts {
 
   // Conjugate gradients have looked at every entry.
   bool is_symmetric() const {
-    return is_symmetric_ || outcome_.result.method == "cg" || header_.stored_as == symmetry::symmetric;
+    const bool own_cg = request_.engine != "petsc" && outcome_.result.method == "cg";
+    return is_symmetric_ || own_cg || header_.stored_as == symmetry::symmetric;
   }
 
   row_solve_options options() const {
@@ -318,10 +320,13 @@ void speak_up() {
 // PETSc is never without MPI.
 bool asks_for_petsc(std::span<const char* const> arguments) {
   for (std::size_t k = 0; k < arguments.size(); ++k) {
+    constexpr std::string_view option = "--engine";
     const std::string_view argument = arguments[k];
-    if (argument == "--engine=petsc") return true;
-    if (argument == "--engine" && k + 1 < arguments.size() && std::string_view(arguments[k + 1]) == "petsc")
+    if (!argument.starts_with(option)) continue;
+    if (argument.size() > option.size() && argument[option.size()] == '=' &&
+        same_word(argument.substr(option.size() + 1), "petsc"))
       return true;
+    if (argument == option && k + 1 < arguments.size() && same_word(arguments[k + 1], "petsc")) return true;
   }
   return false;
 }

@@ -144,10 +144,10 @@ class Factor(linalg.Factor):
         self.shape = _operands.shape_of(A)
 
     def solve(self, b, *, out=None):
-        _require_fit(self, b)
+        _require_fit(self._made_of[0], b)
         result = _result(super().solve(parts(b, "b")), b)
         if out is not None:
-            _operands.writable(out, "out", np.shape(b), "c")[...] = np.asarray(result.x)
+            _operands.writable(out, "out", np.shape(result.x), "c")[...] = np.asarray(result.x)
             result = dataclasses.replace(result, x=out)
         return result
 

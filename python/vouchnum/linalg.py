@@ -584,7 +584,7 @@ class Factor:
     def __init__(self, A, method, threads, parts=1):
         self._made_of = A, method, threads
         self._system = _System(A, {"method": method}, None, threads, None, parts)
-        self.shape = (self._system.rows // self._system.batch,) * 2
+        self.shape = tuple(count // self._system.batch for count in (self._system.rows, self._system.cols))
 
     def solve(self, b, *, out=None):
         """The Result for b, as `vouchnum.solve` gives it."""

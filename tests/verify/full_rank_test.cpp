@@ -177,6 +177,38 @@ TEST(full_rank, is_near_the_error) {
   EXPECT_TRUE(bound_error(cpu, A, *proof, rhs, x, wish).reached);
 }
 
+// Sums that cancel are enclosed alike from both sides, whatever the columns' numbers of entries.
+TEST(full_rank, proves_columns_orthogonal_to_rounding) {
+  dice die(91);
+  constexpr std::int64_t pairs = 200, rows = 40, few = 21;
+  std::vector<std::int64_t> row_ptr{0};
+  std::vector<std::int32_t> col;
+  std::vector<double> val;
+  for (std::int64_t p = 0; p < pairs; ++p) {
+    std::vector<double> a(rows), b(few);
+    double product = 0, square = 0;
+    for (double& value : a) value = die.number(false);
+    for (double& value : b) value = die.number(false);
+    for (std::size_t i = 0; i < few; ++i) product += a[i] * b[i], square += a[i] * a[i];
+    for (std::size_t i = 0; i < few; ++i) b[i] -= product / square * a[i];
+    for (std::size_t i = 0; i < rows; ++i) {
+      col.push_back(static_cast<std::int32_t>(2 * p));
+      val.push_back(a[i]);
+      if (i < few) {
+        col.push_back(static_cast<std::int32_t>(2 * p + 1));
+        val.push_back(b[i]);
+      }
+      row_ptr.push_back(std::ssize(col));
+    }
+  }
+  const csr<double> A{pairs * rows, 2 * pairs, array<std::int64_t>::from(cpu, row_ptr),
+                      array<std::int32_t>::from(cpu, col), array<double>::from(cpu, val)};
+  std::string reason;
+  const auto proof = full_rank::prove(cpu, A, {}, reason);
+  ASSERT_NE(proof, nullptr) << reason;
+  EXPECT_EQ(proof->method().find("normal equations"), 0U) << proof->method();
+}
+
 TEST(full_rank, refuses_what_it_cannot_treat) {
   const csr<double> A = testing::matrix_of(3, 2, {{{0, 0}, 1}, {{1, 1}, 1}, {{2, 0}, 1}});
   std::string reason;

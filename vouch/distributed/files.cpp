@@ -262,14 +262,20 @@ void write_vector_of_rows(const row_matrix& A, const std::string& path, view<con
   agree(ranks, [&] {
     if (ranks.rank() > 0) return;
     file.emplace(path);
+    unfinished = file->unfinished_name();
+    if (unfinished.empty())
+      throw value_error(path + " is no regular file", "ranks write theirs at several places of it at once");
     write_beginning(*file, A.all_rows());
     file->skip(0);
-    unfinished = file->unfinished_name();
     beginning = static_cast<std::int64_t>(std::filesystem::file_size(unfinished));
   });
   share(ranks, unfinished, 0);
   ranks.broadcast(&beginning, sizeof beginning, 0);
-  agree(ranks, [&] { file_part(unfinished).write_at(beginning + offset, text); });
+  agree(ranks, [&] {
+    file_part part(unfinished);
+    part.write_at(beginning + offset, text);
+    part.finish();
+  });
   agree(ranks, [&] {
     if (file) file->commit();
   });

@@ -28,6 +28,13 @@ void file_part::write_at(std::int64_t offset, std::string_view bytes) {
   }
 }
 
+// Some file systems say only now that there was no room.
+void file_part::finish() {
+  const int descriptor = descriptor_;
+  descriptor_ = -1;
+  if (close(descriptor) != 0) fail();
+}
+
 void file_part::to_disk() {
   if (fsync(descriptor_) != 0) fail();
 }

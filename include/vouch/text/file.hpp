@@ -128,6 +128,8 @@ class file_part {
   file_part& operator=(const file_part&) = delete;
 
   void write_at(std::int64_t offset, std::string_view bytes);
+  /// Ends writing.
+  void finish();
   /// What this process has written outlasts a loss of power.
   void to_disk();
 

@@ -27,7 +27,7 @@ class full_rank {
   /// Shapes  A is m-by-n.
   /// Memory  A lives on cpu, a CPU; a copy as augmented matrix stays, and what the proof keeps.
   /// Result  nullptr and a reason where nothing was proved: A has not full rank or, columns of B scaled, a condition
-  ///         number from about 10^8 (normal equations), 10^11 (sparse inverse) or 10^13 (dense, up to some 2,000 rows
+  ///         number from some 10^7 (normal equations), 10^11 (sparse inverse) or 10^13 (dense, up to some 2,000 rows
   ///         and columns together) on.
   /// Throws  value_error  cpu is a GPU, A is no matrix in CSR; a radius that is negative or not finite
   static std::unique_ptr<full_rank> prove(const device& cpu, csr_view<const double> A,

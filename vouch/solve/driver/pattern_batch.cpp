@@ -53,23 +53,29 @@ class batch_run {
       ++batch.missed;
       name_system(s, batch.first_missed);
       // What auto took up for this one alone is not for the next.
-      if (result.attempts.size() > 1) solver_.reset();
+      if (result.attempts.size() > 1) drop_solver();
     }
     add_times(result.times);
     if (all_.how == nullptr) take_choices(result);
     if (batch_.systems > 1) result.reason = "system " + std::to_string(s) + ": " + result.reason;
     add_column(all_, std::move(static_cast<solve_report&>(result)), s);
+    all_.columns.resize(1);  // that there was one is all that is asked of them
   }
 
   solve_result finish() {
     if (!any_taken_ && refusal_) std::rethrow_exception(refusal_);
     all_.batch->worst = all_.column;
     all_.columns.clear();
-    if (solver_) all_.times.setup += solver_->setup_seconds();
+    drop_solver();
     return std::move(all_);
   }
 
  private:
+  void drop_solver() {
+    if (solver_) all_.times.setup += solver_->setup_seconds();
+    solver_.reset();
+  }
+
   solve_result solve_one(std::int64_t s, view<double> x) {
     try {
       solve_result result = solve_with_values(s, x);
@@ -94,7 +100,7 @@ class batch_run {
         solver_->renew(batch_.matrix(s));
       solver_->plan();
     } catch (...) {
-      solver_.reset();
+      drop_solver();
       throw;
     }
     solve_result result = solver_->solve(batch_.rhs(s), x);

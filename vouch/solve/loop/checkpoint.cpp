@@ -329,7 +329,7 @@ class file_reader final : public solver_state {
     const auto each = static_cast<std::int64_t>(size_of(type));
     team_.together(
         [&] { read_to(p.offset + share.before * each, dev, static_cast<char*>(data), count * each); });
-    if (p.type != kind::end) ++next_;
+    ++next_;
   }
   void read_to(std::int64_t offset, const device& dev, char* data, std::int64_t bytes) const {
     if (!dev.is_cuda()) return read(offset, data, bytes);

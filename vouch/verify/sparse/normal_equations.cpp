@@ -1,5 +1,7 @@
 #include <vouch/verify/sparse/normal_equations.hpp>
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,6 +9,7 @@
 
 #include <vouch/core/cancellation.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/loop_threads.hpp>
 #include <vouch/interval/functions.hpp>
 #include <vouch/sparse/product.hpp>
 #include <vouch/sparse/transpose.hpp>
@@ -28,21 +31,34 @@ double count_products(csr_view<const double> B) {
   return all;
 }
 
+// A row of so many entries fills as many squared of B^T B, which with its radii and Cholesky's copies take this much each.
+bool has_memory_for_gram(const device& cpu, csr_view<const double> B) {
+  constexpr double bytes_of_entry = 60;
+  std::int64_t longest = 0;
+  for (std::int64_t i = 0; i < B.rows; ++i) longest = std::max(longest, B.row_ptr[i + 1] - B.row_ptr[i]);
+  const auto entries = static_cast<double>(longest);
+  return bytes_of_entry * entries * entries <= static_cast<double>(cpu.memory_free());
+}
+
 // B^T B: entry by entry within the radius of the middle.
 struct enclosed_gram {
   csr<double> middle;
   std::vector<double> radius;
 };
 
-// Entries (j, k) and (k, j) are sums of the same products in the same order: the middle is symmetric.
+// Entries (j, k) and (k, j) are sums of the same products in the same order, and enclosed for the same number of
+// them: the middle is symmetric.
 enclosed_gram enclose_gram(const device& cpu, csr_view<const double> B) {
   const csr<double> transposed = transpose<double>(cpu, B);
   enclosed_gram G{multiply<double>(cpu, transposed, B), {}};
   G.radius.resize(static_cast<std::size_t>(G.middle.nonzeros()));
   const cancellation_probe stop;
-#pragma omp parallel firstprivate(ieee) num_threads(cpu.threads())
+  const int threads = loop_threads(cpu, B.nonzeros);
+  std::vector<std::vector<enclosed_sum>> all(static_cast<std::size_t>(threads));
+  for (std::vector<enclosed_sum>& sums : all) sums.resize(static_cast<std::size_t>(B.cols));
+#pragma omp parallel firstprivate(ieee) num_threads(threads)
   {
-    std::vector<enclosed_sum> sums(static_cast<std::size_t>(B.cols));
+    std::vector<enclosed_sum>& sums = all[static_cast<std::size_t>(omp_get_thread_num())];
 #pragma omp for schedule(dynamic, 16)
     for (std::int64_t j = 0; j < B.cols; ++j) {
       if (stop.requested()) continue;
@@ -53,8 +69,11 @@ enclosed_gram enclose_gram(const device& cpu, csr_view<const double> B) {
         for (std::int64_t k = B.row_ptr[i]; k < B.row_ptr[i + 1]; ++k)
           sums[static_cast<std::size_t>(B.col[k])].add_product(transposed.val[t], B.val[k]);
       }
-      const std::int64_t products = transposed.row_ptr[j + 1] - transposed.row_ptr[j];
+      const auto entries = [&](std::int64_t column) {
+        return transposed.row_ptr[column + 1] - transposed.row_ptr[column];
+      };
       for (std::int64_t k = first; k < last; ++k) {
+        const std::int64_t products = std::min(entries(j), entries(G.middle.col[k]));
         const interval<double> sum = sums[static_cast<std::size_t>(G.middle.col[k])].enclosure(products, 0);
         G.middle.val[k] = mid(sum);
         G.radius[static_cast<std::size_t>(k)] = rad(sum);
@@ -112,6 +131,10 @@ std::unique_ptr<normal_equations> normal_equations::prove(const device& cpu, csr
 bool normal_equations::prove_gram(std::string& reason) {
   if (count_products(B_) > most_products) {
     reason = "the matrix of the normal equations would take too long";
+    return false;
+  }
+  if (!has_memory_for_gram(device_, B_)) {
+    reason = "the matrix of the normal equations needs more memory than there is";
     return false;
   }
   const enclosed_gram G = enclose_gram(device_, B_);

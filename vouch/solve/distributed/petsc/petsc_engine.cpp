@@ -198,7 +198,7 @@ inner_outcome petsc_engine::run(double* r, double* d, const stopping_rule& rule,
     const ieee_environment here;
     require_done(A_.ranks(), functions_, functions_.solve(solver_, r, d, &task, &outcome));
   }
-  ear.rethrow();
+  agree(A_.ranks(), [&] { ear.rethrow(); });
   said_ = outcome.said != nullptr ? outcome.said : "";
   const inner_outcome ended{event_of(outcome.end), std::max<std::int64_t>(outcome.iterations, 0),
                             std::pow(ear.residual(outcome.norm), 2)};
