@@ -563,5 +563,32 @@ TEST(amg, of_indefinite_matrices_is_refused_or_harmless) {
   }
 }
 
+// The inverse on the coarsest level is large along the constants, and stays definite.
+TEST(amg, nearly_singular_matrices_are_definite) {
+  for (const amg_type type : {amg_type::automatic, amg_type::smoothed_aggregation})
+    for (const std::int64_t n : {12, 16, 40})
+      for (const double shift : {1e-7, 1e-8, 1e-9}) {
+        problem_options o;
+        o.nx = n;
+        o.boundary = "neumann";
+        csr<double> A = generate_problem(device::cpu(1), "poisson-2d", o);
+        for (std::int64_t i = 0; i < A.rows; ++i)
+          for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+            if (A.col[k] == i) A.val[k] += shift;
+        amg_options options;
+        options.type = type;
+        const testing::outcome found = testing::solve_by_amg(device::cpu(1), A, options);
+        EXPECT_NE(found.report.status, solve_status::not_spd)
+            << n << ' ' << shift << ": " << found.report.reason;
+        // With less of a shift double precision does not reach a residual of 1e-8.
+        if (shift > 1e-9) {
+          EXPECT_EQ(found.report.status, solve_status::converged) << n << ' ' << shift;
+          EXPECT_LE(found.true_residual, 1e-8) << n << ' ' << shift;
+        }
+        EXPECT_LE(found.report.backward_error, 1e-14) << n << ' ' << shift;
+        EXPECT_LE(found.report.iterations, 40) << n << ' ' << shift;
+      }
+}
+
 }  // namespace
 }  // namespace vouch::testing

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string>
@@ -40,7 +41,9 @@ iteration_forecast forecast_from(const solve_report& trial, double rtol) {
   const std::string trials = std::to_string(trial_iterations);
   if (!(reduction < 1))
     return {{}, {}, "the residual did not fall in " + trials + " iterations on hashed numbers"};
-  const double more = std::ceil(std::log(rtol * first / last) / std::log(reduction));
+  constexpr double most = 1e15;
+  const double more = std::max(0.0, std::ceil(std::log(rtol * first / last) / std::log(reduction)));
+  if (!(more < most)) return {{}, reduction, "more iterations than can be told"};
   return {trial_iterations + static_cast<std::int64_t>(more), reduction,
           "at the rate of iterations " + std::to_string(half + 1) + " to " + trials + " on hashed numbers"};
 }

@@ -78,7 +78,7 @@ class lanczos {
         previous_(dev, n),
         w_(dev, n),
         terms_(dev, inverse == nullptr ? 0 : n) {
-    if (is_identity()) std::fill(ones_.begin(), ones_.end(), T{1});
+    if (is_identity()) fill(dev, ones_.data(), T{1}, n);
   }
 
   // u stands for v = u / |u|_D, so no sweep goes into normalising.
@@ -138,7 +138,7 @@ class lanczos {
 
   const device& dev_;
   std::int64_t n_;
-  const product& multiply_;
+  product multiply_;
   array<T> ones_;  // where D is the identity
   const T* inverse_;
   array<T> u_, previous_, w_, terms_;

@@ -86,13 +86,15 @@ void scale_into(const device& dev, std::int64_t n, T factor, const T* scale, con
   for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<To>(factor * (scale[i] * static_cast<T>(in[i])));
 }
 
-void multiply_dense(const device& dev, std::int64_t n, const float* W, const float* in, float* out) {
+// In double: where the matrix is nearly singular, rounded entries of its inverse would be those of an indefinite one.
+void multiply_dense(const device& dev, std::int64_t n, const double* W, const float* in, float* out) {
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return multiply_dense_cuda(dev, n, W, in, out);
   for (std::int64_t i = 0; i < n; ++i) {
-    float sum[8] = {};
-    for (std::int64_t j = 0; j < n; ++j) sum[j % 8] += W[i * n + j] * in[j];
-    out[i] = ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
+    double sum[8] = {};
+    for (std::int64_t j = 0; j < n; ++j) sum[j % 8] += W[i * n + j] * static_cast<double>(in[j]);
+    out[i] =
+        static_cast<float>(((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7])));
   }
 }
 
@@ -140,7 +142,7 @@ std::vector<double> entries_by_rows(const csr<double>& sparse) {
 
 // A generalised inverse of any matrix whose entries are of the order of one, by Gauss and Jordan's elimination with
 // complete pivoting: that of its largest part with an inverse.
-std::vector<float> dense_inverse_of_any(const csr<double>& sparse) {
+std::vector<double> dense_inverse_of_any(const csr<double>& sparse) {
   const auto n = static_cast<std::size_t>(sparse.rows);
   std::vector<double> W = entries_by_rows(sparse), X(n * n);
   for (std::size_t i = 0; i < n; ++i) X[i * n + i] = 1;
@@ -176,16 +178,15 @@ std::vector<float> dense_inverse_of_any(const csr<double>& sparse) {
       }
     }
   }
-  std::vector<float> inverse(n * n);
+  std::vector<double> inverse(n * n);
   for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; column_of[i] < n && j < n; ++j)
-      inverse[column_of[i] * n + j] = static_cast<float>(X[i * n + j]);
+    for (std::size_t j = 0; column_of[i] < n && j < n; ++j) inverse[column_of[i] * n + j] = X[i * n + j];
   return inverse;
 }
 
 // A generalised inverse of a positive semidefinite matrix with a unit diagonal: that of its largest part that is
 // definite, chosen by Cholesky's method with complete pivoting.
-std::vector<float> dense_inverse(const csr<double>& sparse) {
+std::vector<double> dense_inverse(const csr<double>& sparse) {
   const auto size = static_cast<std::size_t>(sparse.rows);
   std::vector<double> L = entries_by_rows(sparse);  // L(i, k) at i n + k, rows in the order of the pivots
   std::vector<std::size_t> order(size);
@@ -225,10 +226,9 @@ std::vector<float> dense_inverse(const csr<double>& sparse) {
     for (std::size_t i = 0; i <= k; ++i)
       for (std::size_t j = 0; X[k * rank + i] != 0 && j <= k; ++j)
         G[i * rank + j] += X[k * rank + i] * X[k * rank + j];
-  std::vector<float> inverse(size * size);
+  std::vector<double> inverse(size * size);
   for (std::size_t i = 0; i < rank; ++i)
-    for (std::size_t j = 0; j < rank; ++j)
-      inverse[order[i] * size + order[j]] = static_cast<float>(G[i * rank + j]);
+    for (std::size_t j = 0; j < rank; ++j) inverse[order[i] * size + order[j]] = G[i * rank + j];
   return inverse;
 }
 
@@ -261,7 +261,7 @@ struct working_level {
   }
   // By a visit: two products a degree, each with a vector besides, the way down and up.
   std::int64_t bytes_moved() const {
-    if (is_coarsest()) return 4 * rows() * rows();
+    if (is_coarsest()) return std::int64_t{sizeof(double)} * rows() * rows();
     const auto products = static_cast<std::int64_t>(2 * smoother.size());
     const std::int64_t ways =
         made.between ? 2 * made.between->bytes() : made.by_P.plan->bytes() + made.by_R.plan->bytes();
@@ -417,7 +417,8 @@ class v_cycle final : public amg<T> {
     if (hierarchy_.coarsest_solved) {
       const level& last = levels_.back().made;
       inverse_ =
-          array<float>::from(dev_, last.symmetric ? dense_inverse(last.A) : dense_inverse_of_any(last.A));
+          array<double>::from(dev_, last.symmetric ? dense_inverse(last.A) : dense_inverse_of_any(last.A));
+      hierarchy_.bytes += inverse_.size() * std::int64_t{sizeof(double)};
     }
     levels_.back().made.A = {};
     dev_.synchronize();
@@ -582,7 +583,7 @@ class v_cycle final : public amg<T> {
   T factor_ = 1;              // its square, as far as that goes
   std::int64_t vectors_ = 1;  // of the near-nullspace
   std::vector<working_level> levels_;
-  array<float> inverse_;  // of the coarsest level, by rows
+  array<double> inverse_;  // of the coarsest level, by rows
   mutable array<float> product_;
   amg_hierarchy hierarchy_;
 };

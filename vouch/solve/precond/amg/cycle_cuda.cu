@@ -24,13 +24,13 @@ struct combining {
 
 // A warp takes a row.
 __global__ void __launch_bounds__(256)
-    multiply_dense(std::int64_t n, const float* __restrict__ W, const float* __restrict__ in, float* out) {
+    multiply_dense(std::int64_t n, const double* __restrict__ W, const float* __restrict__ in, float* out) {
   const std::int64_t i = std::int64_t{blockIdx.x} * 8 + threadIdx.x / 32;
   if (i >= n) return;
-  float sum = 0;
-  for (std::int64_t j = threadIdx.x % 32; j < n; j += 32) sum += W[i * n + j] * in[j];
+  double sum = 0;
+  for (std::int64_t j = threadIdx.x % 32; j < n; j += 32) sum += W[i * n + j] * static_cast<double>(in[j]);
   for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
-  if (threadIdx.x % 32 == 0) out[i] = sum;
+  if (threadIdx.x % 32 == 0) out[i] = static_cast<float>(sum);
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ void scale_into_cuda(const device& dev, std::int64_t n, T factor, const T* scale
   });
 }
 
-void multiply_dense_cuda(const device& dev, std::int64_t n, const float* W, const float* in, float* out) {
+void multiply_dense_cuda(const device& dev, std::int64_t n, const double* W, const float* in, float* out) {
   launch(dev, "multiply_dense", {ceil_div<std::int64_t>(n, 8), 256}, multiply_dense, n, W, in, out);
 }
 

@@ -94,6 +94,6 @@ void combine_cuda(const device& dev, const spmv_plan<float>& W, const combinatio
 template <class From, class To, real T>
 void scale_into_cuda(const device& dev, std::int64_t n, T factor, const T* scale, const From* in, To* out);
 /// out := W in, W n-by-n by rows.
-void multiply_dense_cuda(const device& dev, std::int64_t n, const float* W, const float* in, float* out);
+void multiply_dense_cuda(const device& dev, std::int64_t n, const double* W, const float* in, float* out);
 
 }  // namespace vouch::multigrid
