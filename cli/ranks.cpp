@@ -76,9 +76,6 @@ void check_request(const solve_request& request) {
   else
     check_own_methods(asked);
   refuse_option("--batch", request.batch);
-  refuse_option("--amg-type", request.amg_type != "auto");
-  refuse_option("--coordinates", !request.coordinates.empty());
-  refuse_option("--near-nullspace", !request.near_nullspace.empty());
   refuse_option("--backend", asked.backend != "auto");
   refuse_option("--precision", asked.precision != working_precision::double_,
                 "ranks compute in double precision");

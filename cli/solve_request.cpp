@@ -242,6 +242,8 @@ void check_multigrid(solve_request& request) {
   const char* const option = !request.coordinates.empty()      ? "--coordinates"
                              : !request.near_nullspace.empty() ? "--near-nullspace"
                                                                : "--amg-type";
+  if (!request.engine.empty())
+    throw usage_error(fmt::format("option {}: is not there on ranks", option), "see vouch solve -h, --engine");
   if (!request.coordinates.empty() && !request.near_nullspace.empty())
     throw usage_error("options --coordinates and --near-nullspace exclude each other");
   if (request.precondition.empty()) request.precondition = "amg";

@@ -217,6 +217,27 @@ TEST(row_solver, refuses_what_the_method_cannot_solve_on_every_rank) {
   }
 }
 
+// A length that is wrong on one rank would leave the others waiting.
+TEST(row_solver, refuses_on_all_ranks_what_is_wrong_on_one) {
+  problem_options given;
+  given.nx = 60;
+  const csr<double> matrix = generate_problem(device::cpu(1), "poisson-2d", given);
+  on_ranks(3, [&](communicator& ranks) {
+    const row_matrix A = row_matrix::from_entries(ranks, matrix.rows, testing::share_of(ranks, matrix));
+    const std::vector<double> b(static_cast<std::size_t>(A.rows()), 1.0);
+    std::vector<double> x(b.size(), 0.0);
+    const std::int64_t rows = ranks.rank() == 1 ? A.rows() - 1 : A.rows();
+    const view<const double> all(b.data(), A.rows());
+    const view<double> some(x.data(), rows);
+    EXPECT_THROW(solve_rows(device::cpu(1), A, all, some), shape_error);
+    EXPECT_THROW(bound_rows(device::cpu(1), A, all, view<const double>(x.data(), rows)), shape_error);
+    // Each rank's own checkpoint would be taken for one of all rows.
+    checkpoint kept("never written", 0);
+    const checkpoint_scope saves(kept);
+    EXPECT_THROW(solve_rows(device::cpu(1), A, all, {x.data(), A.rows()}), value_error);
+  });
+}
+
 // One rank alone is asked to end.
 TEST(row_solver, ends_on_all_ranks_when_one_is_asked_to) {
   problem_options given;

@@ -13,7 +13,7 @@
 namespace vouch {
 namespace {
 
-enum class failure : std::int32_t { none, bad_input, no_means, cancelled };
+enum class failure : std::int32_t { none, bad_input, bad_shape, no_means, cancelled };
 
 struct outcome {
   failure kind = failure::none;
@@ -30,6 +30,8 @@ outcome outcome_of(const std::function<void()>& work) {
     return {failure::no_means, e.what(), e.hint()};
   } catch (const out_of_memory& e) {
     return {failure::no_means, e.what(), e.hint()};
+  } catch (const shape_error& e) {
+    return {failure::bad_shape, e.what(), e.hint()};
   } catch (const error& e) {
     return {failure::bad_input, e.what(), e.hint()};
   } catch (const std::bad_alloc&) {
@@ -65,6 +67,7 @@ void agree(communicator& ranks, const std::function<void()>& work) {
   const std::string what = same ? texts[rank] : "rank " + std::to_string(rank) + ": " + texts[rank];
   if (*first == failure::cancelled) throw cancelled(what);
   if (*first == failure::no_means) throw file_error(what, hints[rank]);
+  if (*first == failure::bad_shape) throw shape_error(what, hints[rank]);
   throw value_error(what, hints[rank]);
 }
 

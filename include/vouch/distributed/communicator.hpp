@@ -95,7 +95,7 @@ std::vector<T> distribute(communicator& ranks, std::span<const T> sent,
 
 /// Every rank does its work, which calls no function of ranks; where one throws, all throw what the first of them did.
 ///
-/// Result  The work's exceptions as value_error, cancelled, or, of files and memory, file_error; with "rank 2: " in front
+/// Result  The work's exceptions as value_error, shape_error, cancelled, or, of files and memory, file_error; with "rank 2: " in front
 ///         where not all ranks threw the same.
 /// Cost    One all_gather() of a number.
 void agree(communicator& ranks, const std::function<void()>& work);

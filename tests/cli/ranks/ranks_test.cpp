@@ -118,9 +118,9 @@ TEST_F(tool_ranks, say_once_what_they_do_not_take) {
   NEEDS_MPI();
   make("poisson-2d -n 20");
   for (const std::string arguments :
-       {"solve A.mtx --engine ranks --precond ic0", "solve A.mtx --engine ranks --method gmres",
-        "solve A.mtx --engine ranks --precision single", "solve A.mtx --engine other",
-        "solve missing.mtx --engine ranks", "solve A.mtx", "info A.mtx"}) {
+       {"solve A.mtx --engine ranks --coordinates A.mtx", "solve A.mtx --engine ranks --precond ic0",
+        "solve A.mtx --engine ranks --method gmres", "solve A.mtx --engine ranks --precision single",
+        "solve A.mtx --engine other", "solve missing.mtx --engine ranks", "solve A.mtx", "info A.mtx"}) {
     const testing::tool_result r = run_on(3, arguments);
     EXPECT_EQ(r.code, arguments.find("missing") == arguments.npos ? 2 : 3) << arguments << r.err;
     EXPECT_EQ(count(r.err, "vouch: error:"), 1) << arguments << r.err;

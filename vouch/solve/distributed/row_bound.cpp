@@ -8,10 +8,10 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/core/require.hpp>
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/interval/interval.hpp>
 #include <vouch/solve/distributed/row_engines.hpp>
+#include <vouch/solve/distributed/row_problem.hpp>
 #include <vouch/solve/distributed/row_solver.hpp>
 #include <vouch/solve/loop/checkpoint.hpp>
 #include <vouch/verify/bound_text.hpp>
@@ -167,8 +167,7 @@ class row_proof {
 
 row_bound bound_rows(const device& cpu, const row_matrix& A, view<const double> b, view<const double> x) {
   const ieee_environment here;
-  require_contiguous("bound_rows", "b", b, A.rows());
-  require_contiguous("bound_rows", "x", x, A.rows());
+  distributed::require_rows("bound_rows", A, b, x);
   const stopwatch clock;
   row_bound result;
   row_proof proof(cpu, A);

@@ -63,6 +63,10 @@ class row_solve {
   }
 
   void state_in(checkpoint& kept, view<const double> b) const {
+    if (kept.processes() != A_.ranks().size())
+      throw value_error("the checkpoint is of " + std::to_string(kept.processes()) +
+                            " process, the rows are of " + std::to_string(A_.ranks().size()),
+                        "make it with a rank_team");
     solve_options taken;
     taken.method = report_.method;
     taken.goal = options_;
@@ -133,8 +137,7 @@ class row_solve {
 solve_report solve_rows(const device& cpu, const row_matrix& A, view<const double> b, view<double> x,
                         const row_solve_options& options) {
   const ieee_environment here;
-  detail::require_contiguous("solve_rows", "b", b, A.rows());
-  detail::require_contiguous("solve_rows", "x", x, A.rows());
+  require_rows("solve_rows", A, b, x);
   check_krylov_stopping("solve_rows", options);
   return row_solve(cpu, A, b, options).run(x);
 }

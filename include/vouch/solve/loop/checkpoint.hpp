@@ -125,6 +125,8 @@ class checkpoint {
 
   /// The name of the file, "" where nothing is saved.
   const std::string& file() const { return file_; }
+  /// How many processes write it together.
+  int processes() const { return team_->size(); }
   /// That of the last file, else of the one that it goes on from; -1 where there is none.
   std::int64_t iteration() const { return iteration_; }
   /// How many files were written.

@@ -167,8 +167,7 @@ std::string petsc::library() const { return functions_.library; }
 petsc_report petsc::solve(const device& cpu, const row_matrix& A, view<const double> b, view<double> x,
                           const petsc_options& options) const {
   const ieee_environment here;
-  detail::require_contiguous("petsc::solve", "b", b, A.rows());
-  detail::require_contiguous("petsc::solve", "x", x, A.rows());
+  require_rows("petsc::solve", A, b, x);
   check_krylov_stopping("petsc::solve", options);
   return petsc_solve(functions_, words_, cpu, A, b, options).run(x);
 }
