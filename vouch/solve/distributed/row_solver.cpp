@@ -83,8 +83,6 @@ class row_solve {
       if (const std::string reason = not_spd_reason(A_); !reason.empty())
         throw value_error("conjugate gradients cannot solve this system: " + reason);
     problem_.constants_in_null_space = has_constants_in_null_space(vectors_, A_);
-    if (problem_.constants_in_null_space)
-      report_.warnings.emplace_back("every row sums to zero: singular, solved for the x that sums to zero");
     problem_.allowed_growth = growth_of_gradients<double>;
     M_ = make_preconditioner();
     problem_.M = M_.get();

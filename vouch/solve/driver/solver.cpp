@@ -210,7 +210,7 @@ bool gives_way(const solve_result& r, const attempt& next, patience& limit) {
 }
 
 // Why what an iteration or a factorisation has come to calls for the next attempt; "" where it does not.
-std::string reason_to_go_on(const solve_result& r, const attempt& next, patience& limit) {
+std::string reason_to_go_on(const operand& A, const solve_result& r, const attempt& next, patience& limit) {
   const std::string title = r.how->title;
   if (r.how->direct && has_solution(r.status) && (r.problem == "square" || r.status == solve_status::converged))
     return "";
@@ -223,7 +223,9 @@ std::string reason_to_go_on(const solve_result& r, const attempt& next, patience
       return "not positive definite";
     case solve_status::breakdown:
       if (r.how->direct || may_break_down(*r.how)) return title + " broke down";
-      return r.iterations > 0 ? "not positive definite" : "";  // else there is no solution
+      if (r.iterations > 0) return "not positive definite";
+      // Rows that sum to zero to rounding: most such matrices are singular, and b has no solution.
+      return A.facts().matrix.dominant == dominance::strict ? title + " broke down" : "";
     case solve_status::diverged:
       return title + " diverged";
     case solve_status::stagnated:
@@ -501,7 +503,7 @@ solve_result solver::state::solve(const columns_view& system) {
                             limit.gave_way_to() == patience::rival::elimination ? next_kind::elimination
                             : result.status == solve_status::not_spd            ? next_kind::less_special
                                                                                 : next_kind::any);
-      if (following < plan.size() && !endless) next = reason_to_go_on(result, plan[following], limit);
+      if (following < plan.size() && !endless) next = reason_to_go_on(A, result, plan[following], limit);
       if (!next.empty() && limit.gave_way_to() != patience::rival::none) cut_short = current;
       spent.setup += result.times.setup + result.times.solve;
       spent.transfer += result.times.transfer;

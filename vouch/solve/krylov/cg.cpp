@@ -27,7 +27,7 @@ solve_report cg_with_engine(const device& dev, csr_view<const T> A, view<const T
   check_krylov_shapes(need, A.rows, A.cols, b.size(), x.size());
   check_krylov_stopping(title, options);
   const checked_problem<T> problem = cg_problem(dev, A, b, M, cg_facts_of(dev, A));
-  solve_report report = new_cg_report<T>(nullptr, problem.constants_in_null_space);
+  solve_report report = new_cg_report<T>(nullptr);
   report.engine = engine.name();
   dev.synchronize();
   report.setup_seconds = clock.seconds();
@@ -61,7 +61,7 @@ solve_report cg(const device& dev, const linear_operator<T>& A, view<const T> b,
   check_krylov_stopping(title, options);
   check_preconditioner(M, n);
   require_one_device("a matrix given by its action", options);
-  solve_report report = new_cg_report<T>(M, false);
+  solve_report report = new_cg_report<T>(M);
   const stopwatch clock;
   std::unique_ptr<inner_solver<T>> engine;
   if constexpr (built_with_cuda)

@@ -161,9 +161,8 @@ std::vector<solve_report> cg_many(const device& dev, csr_view<const T> A, std::i
   blocked_engine<T> engine(dev, A, M, options.matrix_layout, columns);
   std::vector<checked_column<T>> systems;
   for (std::int64_t j = 0; j < columns; ++j)
-    systems.push_back({cg_problem<T>(dev, A, {B.data() + j * n, n}, M, facts),
-                       {X.data() + j * n, n},
-                       new_cg_report<T>(M, facts.constants_in_null_space)});
+    systems.push_back(
+        {cg_problem<T>(dev, A, {B.data() + j * n, n}, M, facts), {X.data() + j * n, n}, new_cg_report<T>(M)});
   dev.synchronize();
   const double setup = clock.seconds();
   residual_checked_solve<T>(systems, engine, options);

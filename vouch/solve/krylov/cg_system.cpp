@@ -50,22 +50,20 @@ checked_problem<T> cg_problem(const device& dev, csr_view<const T> A, view<const
 }
 
 template <real T>
-solve_report new_cg_report(const preconditioner<T>* M, bool constants_in_null_space) {
+solve_report new_cg_report(const preconditioner<T>* M) {
   solve_report report = new_krylov_report(M);
   report.method = "cg";
-  if (constants_in_null_space)
-    report.warnings.push_back("every row sums to zero: singular, solved for the x that sums to zero");
   return report;
 }
 
 template cg_matrix_facts<float> cg_facts_of(const device&, csr_view<const float>);
 template checked_problem<float> cg_problem(const device&, csr_view<const float>, view<const float>,
                                            const preconditioner<float>*, const cg_matrix_facts<float>&);
-template solve_report new_cg_report(const preconditioner<float>*, bool);
+template solve_report new_cg_report(const preconditioner<float>*);
 template cg_matrix_facts<double> cg_facts_of(const device&, csr_view<const double>);
 template checked_problem<double> cg_problem(const device&, csr_view<const double>, view<const double>,
                                             const preconditioner<double>*, const cg_matrix_facts<double>&);
-template solve_report new_cg_report(const preconditioner<double>*, bool);
+template solve_report new_cg_report(const preconditioner<double>*);
 
 void require_one_device(const char* what, const cg_options& options) {
   if (!options.gpus.empty())

@@ -19,7 +19,7 @@ namespace vouch {
 /// What is known of A whatever the right-hand side.
 template <real T>
 struct cg_matrix_facts {
-  bool constants_in_null_space = false;  // A * ones = 0 to rounding: a pure Neumann problem, singular
+  bool constants_in_null_space = false;  // to rounding: a pure Neumann problem
   double least_diagonal_entry = std::numeric_limits<double>::infinity();
   std::shared_ptr<const weak_parts<T>> parts;  // on the CPU, where the diagonal's range is wide
 };
@@ -31,9 +31,9 @@ template <real T>
 checked_problem<T> cg_problem(const device& dev, csr_view<const T> A, view<const T> b,
                               const preconditioner<T>* M, const cg_matrix_facts<T>& facts);
 
-/// A report with the name of the method, and a warning where A is singular.
+/// A report with the name of the method.
 template <real T>
-solve_report new_cg_report(const preconditioner<T>* M, bool constants_in_null_space);
+solve_report new_cg_report(const preconditioner<T>* M);
 
 /// The engine and what must live as long as it.
 template <real T>

@@ -66,6 +66,8 @@ class residual_checked_loop {
       done_ = answered_at_once(start);
       least_ = last_ = to_solve_ = start.norm2;
     }
+    if (problem_.constants_in_null_space && !done_)
+      report_.warnings.emplace_back("every row sums to zero to rounding: solved for the x that sums to zero");
   }
   residual_checked_loop(const residual_checked_loop&) = delete;
   residual_checked_loop& operator=(const residual_checked_loop&) = delete;
@@ -205,16 +207,15 @@ class residual_checked_loop {
     return false;
   }
 
-  // A singular A whose rows sum to zero: what b has along the constants no x can produce.
+  // Rows that sum to zero to rounding: what b has along the constants no x of moderate size can produce.
   bool inconsistent() {
     const double mean_part = std::fabs(sum(r_.data())) / std::sqrt(static_cast<double>(all_rows()));
     if (mean_part <= report_.tolerance) return false;
-    return end(
-        solve_status::breakdown,
-        string_printf(
-            "the matrix is singular (its rows sum to zero) and b has a part of norm %.3g along the constants: "
-            "no solution exists; subtract the mean of b",
-            mean_part));
+    return end(solve_status::breakdown,
+               string_printf("the rows of the matrix sum to zero to rounding, so that A x has next to nothing "
+                             "along the constants, "
+                             "and b a part of norm %.3g: subtract the mean of b, or factorise",
+                             mean_part));
   }
 
   void add_correction(const inner_outcome& outcome, double seconds) {
@@ -373,7 +374,7 @@ class residual_checked_loop {
   // ||e||_2 is at most this times the root of the largest eigenvalue of M. r_ is that of x.
   double error_by(const ritz_values& met) {
     const double least = std::min(met.smallest(), problem_.least_eigenvalue_at_most);
-    report_.condition_estimate = met.largest() / least;
+    if (least > 0) report_.condition_estimate = met.largest() / least;
     double size = norm2(r_.data());
     if (problem_.M != nullptr) {
       problem_.M->apply(problem_.dev, r_, d_);
@@ -390,7 +391,8 @@ class residual_checked_loop {
     const double of_x = norm2(x_);
     constexpr double considerable = 1e-2;  // what says something although no eigenvalue is known
     if (!met.known() && !(error >= considerable * of_x)) return;
-    if (detail::rounds_as_normal<T>(of_x, report_.rhs_norm)) report_.error_estimate = error / of_x;
+    if (std::isfinite(error) && detail::rounds_as_normal<T>(of_x, report_.rhs_norm))
+      report_.error_estimate = error / of_x;
   }
 
   bool end(solve_status status, std::string reason) {

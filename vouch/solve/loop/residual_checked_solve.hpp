@@ -40,7 +40,7 @@ struct checked_problem {
   device dev;
   std::int64_t rows = 0;
   residual_function<T> residual_of;
-  bool constants_in_null_space = false;  // A * ones = 0: b is checked, x is made to sum to zero
+  bool constants_in_null_space = false;  // to rounding: b is checked, x made to sum to zero, the report warned
   bool converges = false;                // it is proved that the iteration converges from any start
   double allowed_growth = 1e4;  // a residual so many times the first one has diverged, unless `converges`
   const preconditioner<T>* M = nullptr;  // that the engine has; for estimates of the error
