@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <devices.hpp>
@@ -429,6 +431,63 @@ TEST(complex_matrix, cocg_says_so_where_it_breaks_down) {
   const solve_result result =
       solve(device::cpu(1), sparse(A), view<const complex>(b.data(), 2), view<complex>(x.data(), 2), options);
   EXPECT_EQ(result.status, solve_status::breakdown) << result.reason;
+}
+
+TEST(complex_matrix, cocg_solves_at_every_scale) {
+  constexpr int n = 60;
+  const eigen_matrix A = random_matrix(kind::complex_symmetric, n, 7);
+  const Eigen::VectorXcd expected = random_matrix(kind::general, n, 8).rowwise().sum();
+  for (const double scale : {1e-300, 1e-160, 1e160, 1e300})
+    for (const char* precondition : {"none", "jacobi", "amg"}) {
+      const eigen_matrix scaled = scale * A;
+      const Eigen::VectorXcd b = scaled * expected;
+      std::vector<complex> x(n);
+      solve_options options;
+      options.method = "cocg";
+      options.goal.rtol = 1e-12;
+      options.preconditioner = preconditioner_choice{.name = precondition};
+      const solve_result result = solve(device::cpu(1), sparse(scaled), view<const complex>(b.data(), n),
+                                        view<complex>(x.data(), n), options);
+      EXPECT_EQ(result.status, solve_status::converged) << scale << precondition << result.reason;
+      const Eigen::Map<const Eigen::VectorXcd> found(x.data(), n);
+      EXPECT_LE((found - expected).norm(), 1e-10 * expected.norm()) << scale << precondition;
+    }
+}
+
+// The identity, which counts.
+class counting final : public preconditioner<double> {
+ public:
+  void apply(const device&, view<const double> r, view<double> z) const override {
+    ++applied;
+    std::copy(r.data(), r.data() + r.size(), z.data());
+  }
+  std::string name() const override { return "counting"; }
+
+  mutable int applied = 0;
+};
+
+TEST(complex_matrix, a_preconditioner_is_tried_once) {
+  constexpr int n = 40;
+  const csr<complex> A = sparse(random_matrix(kind::complex_symmetric, n, 7));
+  const std::vector<complex> b(n, complex(1, 2));
+  for (const auto& [method, tries] : {std::pair{"cocg", 4}, std::pair{"gmres", 2}}) {
+    const counting M;
+    solve_options options;
+    options.method = method;
+    options.own_preconditioner = &M;
+    complex_solver solver(device::cpu(1), A, options);
+    int before = 0, first = 0;
+    for (const bool again : {false, true}) {
+      std::vector<complex> x(n);
+      const solve_result result = solver.solve(view<const complex>(b.data(), n), view<complex>(x.data(), n));
+      EXPECT_EQ(result.status, solve_status::converged) << result.reason;
+      const int applied = M.applied - std::exchange(before, M.applied);
+      if (again) {
+        EXPECT_EQ(applied, first - tries) << method;
+      }
+      first = applied;
+    }
+  }
 }
 
 TEST(complex_matrix, cocg_refuses_what_is_not_complex_symmetric) {

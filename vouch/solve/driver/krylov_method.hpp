@@ -2,9 +2,11 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <vouch/solve/driver/ready_method.hpp>
+#include <vouch/solve/krylov/tried_preconditioner.hpp>
 #include <vouch/solve/loop/choose_device.hpp>
 #include <vouch/solve/methods.hpp>
 
@@ -15,17 +17,21 @@ template <real T, class Solve>
 class ready_krylov final : public method_in<T> {
  public:
   explicit ready_krylov(const method_setting& setting)
-      : method_in<T>(setting), placed_(place_sparse<T>(setting)), M_(setting, placed_.A) {}
+      : method_in<T>(setting), placed_(place_sparse<T>(setting)), M_(setting, placed_.A) {
+    if (M_.get() != nullptr) tried_.emplace(*M_.get());
+  }
   bool rounds() const override { return placed_.rounded || method_in<T>::rounds(); }
 
  private:
   std::vector<solve_report> run(std::int64_t, view<const T> b, view<T> x,
                                 const stopping_criterion& goal) override {
-    return {Solve{}(this->where(), placed_.A, b, x, goal, M_.get())};
+    const tried_preconditioner<T>* const M = tried_ ? &*tried_ : nullptr;
+    return {Solve{}(this->where(), placed_.A, b, x, goal, static_cast<const preconditioner<T>*>(M))};
   }
 
   placed_csr<T> placed_;
   chosen_preconditioner<T> M_;
+  std::optional<tried_preconditioner<T>> tried_;
 };
 
 template <class Solve>

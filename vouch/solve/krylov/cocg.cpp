@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <limits>
@@ -11,12 +12,28 @@
 #include <vouch/solve/krylov/cocg.hpp>
 #include <vouch/solve/krylov/krylov_run.hpp>
 #include <vouch/solve/krylov/krylov_system.hpp>
+#include <vouch/solve/krylov/tried_preconditioner.hpp>
 #include <vouch/solve/loop/complex_vectors.hpp>
 #include <vouch/sparse/structure.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
 namespace {
+
+// Of the element of largest magnitude; 0 where there is none but zeros, or one that is not finite.
+template <real T>
+int exponent_of(const device& dev, const array<T>& v) {
+  T largest{};
+  copy_bytes(&largest, device::cpu(1), v.data() + iamax<T>(dev, v), dev, sizeof largest);
+  return largest != 0 && std::isfinite(largest) ? std::ilogb(largest) : 0;
+}
+
+// As near to it as T has it and its inverse.
+template <real T>
+T power_of_two(int exponent) {
+  constexpr int most = sizeof(T) == 4 ? 120 : 1000;
+  return std::ldexp(T{1}, std::clamp(exponent, -most, most));
+}
 
 template <real T>
 class cocg_engine final : public inner_solver<T> {
@@ -35,6 +52,7 @@ class cocg_engine final : public inner_solver<T> {
 
   inner_outcome run(T* r, T* d, const stopping_rule& rule, iteration_log& log) override {
     zero_bytes(dev_, d, static_cast<std::size_t>(n_) * sizeof(T));
+    power_ = 1;
     complex_product of_r = precondition(r);
     double start = std::sqrt(of_r.first);
     krylov_run iterations(rule, log, n_, start, d);
@@ -43,7 +61,13 @@ class cocg_engine final : public inner_solver<T> {
     if (!iterations.resumes(state) && iterations.goes_on()) copy<T, T>(dev_, z(r), p_);
     while (iterations.goes_on_from(state)) {
       A_.apply(dev_, p_, q_);
-      const complex_product of_p = multiply_complex<T>(dev_, p_.data(), q_.data(), n_);
+      complex_product of_p = multiply_complex<T>(dev_, p_.data(), q_.data(), n_);
+      if (iterations.count() == 0 && balance(of_p)) {
+        of_r = precondition(r);
+        copy<T, T>(dev_, z(r), p_);
+        A_.apply(dev_, p_, q_);
+        of_p = multiply_complex<T>(dev_, p_.data(), q_.data(), n_);
+      }
       if (vanishes(of_r) || vanishes(of_p)) {
         iterations.end(iterations.norm() <= 0.5 * start ? solver_event::running : solver_event::breakdown);
         break;
@@ -64,17 +88,33 @@ class cocg_engine final : public inner_solver<T> {
   void keep(solver_state& state, complex_product& of_r, double& start) {
     state.vector("direction of COCG", dev_, p_.data(), n_);
     best_.keep(state);
-    double numbers[] = {of_r.product.real(), of_r.product.imag(), of_r.first, of_r.second, start};
-    state.numbers("numbers of COCG", numbers, 5);
+    double numbers[] = {of_r.product.real(), of_r.product.imag(), of_r.first, of_r.second, start, power_};
+    state.numbers("numbers of COCG", numbers, 6);
     of_r = {{numbers[0], numbers[1]}, numbers[2], numbers[3]};
     start = numbers[4];
+    power_ = static_cast<T>(numbers[5]);
   }
-  // z := M r, and r^T z.
+  // Where squares of p or q leave the range of T, power_ brings p as far above 1 as q = A p below it, or the other way
+  // about: no iterate changes. False, and nothing done, elsewhere.
+  bool balance(const complex_product& of_p) {
+    constexpr double far = sizeof(T) == 4 ? 0x1p60 : 0x1p500;
+    const auto is_moderate = [](double square) { return square >= 1 / far && square <= far; };
+    if (is_moderate(of_p.first) && is_moderate(of_p.second)) return false;
+    power_ = power_of_two<T>(-(exponent_of(dev_, p_) + exponent_of(dev_, q_)) / 2);
+    return power_ != 1;
+  }
+  // z := M r times power_, and r^T z.
   complex_product precondition(const T* r) {
+    if (M_ == nullptr && power_ != 1) copy<T, T>(dev_, {r, n_}, kept_z());
     if (M_ != nullptr) M_->apply(dev_, {r, n_}, z_);
+    if (power_ != 1) scal<T>(dev_, power_, z_);
     return multiply_complex<T>(dev_, r, z(r).data(), n_);
   }
-  view<const T> z(const T* r) const { return M_ == nullptr ? view<const T>(r, n_) : z_.all(); }
+  array<T>& kept_z() {
+    if (z_.size() < n_) z_ = array<T>(dev_, n_);
+    return z_;
+  }
+  view<const T> z(const T* r) const { return M_ == nullptr && power_ == 1 ? view<const T>(r, n_) : z_.all(); }
   static bool vanishes(const complex_product& of) {
     return is_rounding<T>(std::abs(of.product), std::sqrt(of.first) * std::sqrt(of.second));
   }
@@ -84,6 +124,7 @@ class cocg_engine final : public inner_solver<T> {
   const preconditioner<T>* M_;
   std::int64_t n_;
   array<T> p_, q_, z_;
+  T power_ = 1;
   best_iterate<T> best_;
 };
 
@@ -97,8 +138,11 @@ bool is_complex_symmetric(const device& dev, const preconditioner<T>& M, std::in
   fill_hashed<T>(dev, 1, u);
   fill_hashed<T>(dev, 2, v);
   M.apply(dev, v, image);
+  const T near_one = power_of_two<T>(-exponent_of(dev, image));
+  scal<T>(dev, near_one, image);
   const complex_product one = multiply_complex<T>(dev, u.data(), image.data(), n);
   M.apply(dev, u, image);
+  scal<T>(dev, near_one, image);
   const complex_product other = multiply_complex<T>(dev, v.data(), image.data(), n);
   const double much = std::sqrt(std::numeric_limits<float>::epsilon() / static_cast<double>(n));
   return std::abs(one.product - other.product) <= much * std::sqrt(one.first) * std::sqrt(one.second);
@@ -117,8 +161,9 @@ solve_report cocg(const device& dev, csr_view<const T> A, view<const T> b, view<
       throw value_error("COCG needs the real form of a complex symmetric matrix, and this is none");
   }
   check_preconditioner(M, A.rows);
-  if (M != nullptr && A.rows > 0 &&
-      !(is_complex_linear(dev, *M, A.rows) && is_complex_symmetric(dev, *M, A.rows)))
+  if (M != nullptr && A.rows > 0 && !(is_complex_linear(dev, *M, A.rows) && has(*M, trait::symmetric, [&] {
+                                        return is_complex_symmetric(dev, *M, A.rows);
+                                      })))
     throw value_error(
         "COCG: the preconditioner has to be complex symmetric as the matrix is, and " + M->name() + " is not",
         "--method gmres takes it");

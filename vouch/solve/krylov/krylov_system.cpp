@@ -14,6 +14,7 @@
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/dense/blas1.hpp>
 #include <vouch/solve/krylov/krylov_system.hpp>
+#include <vouch/solve/krylov/tried_preconditioner.hpp>
 #include <vouch/solve/loop/complex_vectors.hpp>
 #include <vouch/solve/loop/vector_update.hpp>
 #include <vouch/solve/precond/scaling.hpp>
@@ -152,8 +153,10 @@ void fill_hashed(const device& dev, std::uint64_t seed, view<T> v) {
   copy_bytes(v.data(), dev, host.data(), device::cpu(1), host.size() * sizeof(T));
 }
 
+namespace {
+
 template <real T>
-bool is_complex_linear(const device& dev, const preconditioner<T>& M, std::int64_t n) {
+bool keeps_complex_linear(const device& dev, const preconditioner<T>& M, std::int64_t n) {
   array<T> v(dev, n), turned(dev, n), image(dev, n), of_turned(dev, n);
   fill_hashed<T>(dev, 0, v);
   multiply_by_i<T>(dev, v.data(), turned.data(), n);
@@ -163,6 +166,13 @@ bool is_complex_linear(const device& dev, const preconditioner<T>& M, std::int64
   axpy<T, T>(dev, T{-1}, turned, of_turned);
   const double much = std::sqrt(std::numeric_limits<float>::epsilon());
   return nrm2<T>(dev, of_turned) <= much * nrm2<T>(dev, image);
+}
+
+}  // namespace
+
+template <real T>
+bool is_complex_linear(const device& dev, const preconditioner<T>& M, std::int64_t n) {
+  return has(M, trait::linear, [&] { return keeps_complex_linear(dev, M, n); });
 }
 
 template <real T>

@@ -56,7 +56,7 @@ void fill_hashed(const device& dev, std::uint64_t seed, view<T> v);
 enum class complex_scalars { none, with_linear_preconditioners, always };
 
 /// Whether M (i v) = i M v, as complex numbers by their parts have it, up to the rounding of hierarchies in single
-/// precision: tried for one v of n > 0 elements.
+/// precision: tried for one v of n > 0 elements, once where M keeps answers (tried_preconditioner.hpp).
 template <real T>
 bool is_complex_linear(const device& dev, const preconditioner<T>& M, std::int64_t n);
 
