@@ -483,7 +483,8 @@ TEST(structured_amg, is_chosen_by_name) {
   EXPECT_NE(made("amg:3,type=structured").find("structured"), std::string::npos);
   EXPECT_NE(made("amg:type=sa").find("smoothed aggregation"), std::string::npos);
   EXPECT_THROW(made("amg:type=box"), value_error);
-  EXPECT_THROW(made("amg:type=sa,type=sa"), value_error);
+  for (const char* twice : {"amg:type=sa,type=sa", "amg:type=auto,type=sa", "amg:degree=2,degree=3"})
+    EXPECT_THROW(made(twice), value_error) << twice;
   EXPECT_THROW(made("jacobi:type=sa"), value_error);
   preconditioner_choice jacobi{"jacobi"};
   jacobi.type = amg_type::structured;

@@ -173,6 +173,22 @@ TEST(amg, aggregates_are_the_same_on_every_device_and_level) {
   }
 }
 
+// Where the roots of their quotients leave single precision.
+TEST(amg, refuses_diagonals_that_are_too_far_apart) {
+  for (const device& dev : devices())
+    for (const double entry : {1e-250, 1e305}) {
+      csr<double> A = generated("poisson-2d", 30);
+      A.val[0] = entry;
+      const csr<double> there = A.to(dev);
+      try {
+        make_amg<double>(dev, there.all());
+        FAIL() << entry;
+      } catch (const value_error& e) {
+        EXPECT_NE(std::string(e.what()).find("further apart"), std::string::npos) << e.what();
+      }
+    }
+}
+
 TEST(amg, is_refilled_with_new_values) {
   for (const device& dev : devices()) {
     csr<double> A = generated("poisson-3d", 24);
@@ -183,8 +199,11 @@ TEST(amg, is_refilled_with_new_values) {
       for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
         if (A.col[k] == i) A.val[k] += 0.01 + 0.05 * random_unit(9, static_cast<std::uint64_t>(i));
     const csr<double> second = A.to(dev);
+    const std::string why = M->hierarchy().why_not_structured;
+    EXPECT_FALSE(why.empty());
     M->refill(second.all());
     EXPECT_EQ(M->aggregates(0), before);
+    EXPECT_EQ(M->hierarchy().why_not_structured, why);
     const std::vector<double> b = random_vector<double>(A.rows, 5);
     array<double> x = array<double>::zeros(dev, A.rows);
     cg_options stop;

@@ -86,9 +86,8 @@ void multiply_elements(const device& dev, const T* d, view<const T> r, view<T> z
 }
 
 template <real T>
-diagonal_range range_of_diagonal(const device& dev, csr_view<const T> A) {
-  array<T> inverse(dev, A.rows);
-  if (A.rows == 0 || invert_diagonal(dev, A, inverse.data()) < A.rows) return {};
+diagonal_range range_of_inverse(const device& dev, const array<T>& inverse) {
+  if (inverse.size() == 0) return {};
   const auto entry = [&](std::int64_t row) {
     T value;
     copy_bytes(&value, device::cpu(1), inverse.data() + row, dev, sizeof value);
@@ -97,6 +96,15 @@ diagonal_range range_of_diagonal(const device& dev, csr_view<const T> A) {
   return {entry(iamax<T>(dev, inverse.all())), entry(iamin<T>(dev, inverse.all()))};
 }
 
+template <real T>
+diagonal_range range_of_diagonal(const device& dev, csr_view<const T> A) {
+  array<T> inverse(dev, A.rows);
+  if (invert_diagonal(dev, A, inverse.data()) < A.rows) return {};
+  return range_of_inverse(dev, inverse);
+}
+
+template diagonal_range range_of_inverse(const device&, const array<float>&);
+template diagonal_range range_of_inverse(const device&, const array<double>&);
 template diagonal_range range_of_diagonal(const device&, csr_view<const float>);
 template diagonal_range range_of_diagonal(const device&, csr_view<const double>);
 template array<float> inverse_diagonal(const device&, csr_view<const float>, const std::string&);

@@ -57,6 +57,9 @@ struct diagonal_range {
 };
 template <real T>
 diagonal_range range_of_diagonal(const device& dev, csr_view<const T> A);
+/// The same of the a_ii with these inverses; infinity where there is none.
+template <real T>
+diagonal_range range_of_inverse(const device& dev, const array<T>& inverse);
 
 // The CUDA sides. bad receives the index of the first bad entry, or stays at A.rows; there out keeps a_ii
 // itself.

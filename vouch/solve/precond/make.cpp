@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -149,9 +150,9 @@ std::size_t find_parameter(const maker<T>& m, std::string_view name) {
   throw value_error(std::string(m.name) + " has no parameter \"" + std::string(name) + "\"");
 }
 
-// "drop=1e-3", or a value alone for the parameter of this place.
+// "drop=1e-3", or a value alone for the parameter of this place. given: the places that were.
 void parse_parameter(const maker<double>& m, std::string_view text, std::size_t place,
-                     preconditioner_choice& choice) {
+                     std::set<std::size_t>& given, preconditioner_choice& choice) {
   if (const std::size_t equals = text.find('='); equals != std::string_view::npos) {
     place = find_parameter(m, text.substr(0, equals));
     text.remove_prefix(equals + 1);
@@ -160,17 +161,14 @@ void parse_parameter(const maker<double>& m, std::string_view text, std::size_t 
     throw value_error(std::string(m.name) + " takes no more than " + std::to_string(m.takes.size()) +
                       (m.takes.size() == 1 ? " parameter" : " parameters"));
   const parameter_line& of = m.takes[place];
-  const auto refuse_second = [&] {
-    throw value_error(std::string(m.name) + ": " + of.name + " is given twice");
-  };
+  if (!given.insert(place).second) throw value_error(std::string(m.name) + ": " + of.name + " is given twice");
   if (of.kind == parameter_kind::amg_type) {
-    if (choice.type != amg_type::automatic) refuse_second();
     choice.type = parse_amg_type(text);
     return;
   }
   const double value = of.kind == parameter_kind::whole ? static_cast<double>(whole_number_in(m.name, text))
                                                         : real_in(m.name, text);
-  if (!choice.parameters.emplace(of.name, value).second) refuse_second();
+  choice.parameters.emplace(of.name, value);
 }
 
 }  // namespace
@@ -197,9 +195,10 @@ preconditioner_choice parse_preconditioner(std::string_view spec) {
   if (m.takes.empty())
     throw value_error(std::string(name) + " takes no parameter: \"" + std::string(spec) + "\"");
   std::string_view rest = spec.substr(colon + 1);
+  std::set<std::size_t> given;
   for (std::size_t place = 0;; ++place) {
     const std::size_t comma = rest.find(',');
-    parse_parameter(m, rest.substr(0, comma), place, choice);
+    parse_parameter(m, rest.substr(0, comma), place, given, choice);
     if (comma == std::string_view::npos) return choice;
     rest.remove_prefix(comma + 1);
   }

@@ -46,20 +46,6 @@ std::int64_t unknowns_of_a_node(const device& dev, csr_view<const T> A) {
   return find_unknowns(executor_cpu(dev), A);
 }
 
-// Of what is inverted here; of CPUs.
-template <real T>
-diagonal_range range_of_inverse(const device& dev, const array<T>& inverse) {
-  if (inverse.size() == 0 || dev.is_cuda()) return {};
-  const auto largest = [&](T sign) {
-    T most = sign * inverse[0];
-    const int threads = loop_threads(dev, inverse.size());
-#pragma omp parallel for firstprivate(ieee) num_threads(threads) schedule(static) reduction(max : most)
-    for (std::int64_t i = 0; i < inverse.size(); ++i) most = std::max(most, sign * inverse[i]);
-    return static_cast<double>(most);
-  };
-  return {1 / largest(1), -1 / largest(-1)};
-}
-
 constexpr std::int64_t chunk = 512;  // rows whose product is still in cache when it is added to
 
 void combine(const device& dev, const spmv_plan<float>& W, const combination& terms, float* product) {
@@ -325,7 +311,9 @@ class v_cycle final : public amg<T> {
       pattern[k].grid = levels_[k].made.grid;
       pattern[k].by = levels_[k].made.by;
     }
-    *this = v_cycle(dev_, A, options_, &pattern);  // what fails leaves everything as it was
+    v_cycle made(dev_, A, options_, &pattern);  // what fails leaves everything as it was
+    if (!is_structured()) made.hierarchy_.why_not_structured = hierarchy_.why_not_structured;
+    *this = std::move(made);
   }
 
   void apply(const device& dev, view<const T> r, view<T> z) const override {
@@ -344,6 +332,7 @@ class v_cycle final : public amg<T> {
     const stopwatch clock;
     scale_ = inverse_diagonal(dev_, A, "amg");
     const diagonal_range diagonal = range_of_inverse(dev_, scale_);
+    require_near(diagonal);
     scale_factors(dev_, scale_rounding::nearest, scale_);
     const bool was_structured = pattern != nullptr && pattern->front().grid.points() == A.rows;
     std::string why = "";
@@ -359,6 +348,17 @@ class v_cycle final : public amg<T> {
     }
     hierarchy_.why_not_structured = why;
     hierarchy_.setup_seconds = clock.seconds();
+  }
+
+  // The roots of their quotients scale vectors in single precision.
+  static void require_near(const diagonal_range& diagonal) {
+    constexpr double most = 0x1p240;
+    if (diagonal.largest / diagonal.least <= most || !std::isfinite(diagonal.largest)) return;
+    throw value_error(
+        string_printf("amg: diagonal entries from %.3g to %.3g are further apart than its numbers "
+                      "of single precision reach",
+                      diagonal.least, diagonal.largest),
+        "jacobi and factorisations take them");
   }
 
   // A structured hierarchy, or why there is none.
