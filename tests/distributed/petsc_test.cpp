@@ -46,9 +46,9 @@ struct functions_state {
   std::vector<vouch_petsc_task> tasks;
   std::vector<std::unique_ptr<vouch_petsc_solver>> made;
   vouch_petsc_code create_code = VOUCH_PETSC_DONE, solve_code = VOUCH_PETSC_DONE;
-  std::string unused;
+  std::string unused, refused;  // an option's value that create() fails for
   int iterations = 3, live = 0;
-  bool stopped = false;
+  bool stopped = false, gained = false;
 };
 thread_local functions_state* state = nullptr;
 
@@ -67,6 +67,9 @@ vouch_petsc_code create(const vouch_petsc_rows* rows, int words, const char* con
                         vouch_petsc_solver** made) {
   state->words.emplace_back(word, word + words);
   if (state->create_code != VOUCH_PETSC_DONE) return state->create_code;
+  const std::vector<std::string>& own = state->words.back();
+  if (!state->refused.empty() && std::find(own.begin(), own.end(), state->refused) != own.end())
+    return VOUCH_PETSC_FAILED;
   const std::int64_t entries = rows->row_ptr[rows->rows];
   state->made.push_back(
       std::make_unique<vouch_petsc_solver>(vouch_petsc_solver{rows->all_rows,
@@ -261,6 +264,34 @@ TEST(petsc, goes_on_with_another_method_where_auto_may) {
   EXPECT_NE(own.report.status, solve_status::converged);
   EXPECT_FALSE(own.report.reproducible);
   EXPECT_EQ(own.state.made.size(), 1U);
+}
+
+// Of ways that all miss, whichever of them is tried last, and whether it can be tried.
+TEST(petsc, keeps_the_best_of_what_misses) {
+  const auto gains_by = [](const std::string& best) {
+    return [best](const auto& A, const double* r, double* d, auto& outcome) {
+      std::fill_n(d, A.rows, 0.0);
+      if (A.method != best || std::exchange(state->gained, true)) return;
+      solve_exactly(A, r, d, outcome);
+      for (std::int64_t i = 0; i < A.rows; ++i) d[i] *= 1 - 1e-4;
+    };
+  };
+  const csr<double> A = diagonal_matrix(3000);
+  for (const int ranks : {1, 2})
+    for (const std::string best : {"cg", "gmres"})
+      for (const std::string refused : {"", "mumps"}) {
+        const answer a = solve_on(ranks, A, {}, gains_by(best), "",
+                                  [&](functions_state& of_rank, int) { of_rank.refused = refused; });
+        EXPECT_FALSE(goal_reached(a.report.status));
+        EXPECT_EQ(a.report.method, best);
+        EXPECT_NEAR(a.report.relative_true(), 1e-4, 1e-8);
+        EXPECT_EQ(a.report.warnings.size(), 2U);
+        const auto n = static_cast<std::int64_t>(a.x.size());
+        for (std::int64_t i = 0, first = A.rows - n; i < n; ++i) {
+          const double exact = (random_unit(5, static_cast<std::size_t>(first + i)) - 0.25) / A.val[first + i];
+          EXPECT_NEAR(a.x[static_cast<std::size_t>(i)], exact, 2e-4 * std::fabs(exact));
+        }
+      }
 }
 
 TEST(petsc, ends_where_a_rule_or_somebody_says_so) {

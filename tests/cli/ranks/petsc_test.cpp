@@ -141,10 +141,12 @@ TEST_F(tool_petsc, say_once_what_they_do_not_take) {
        {"--precond ssor", "--method lsqr", "--method sparse-lu --precond asm", "--petsc ksp_view",
         "--petsc \"-ksp_type nonsense\"", "--petsc \"-pc_type nonsense\"", "--precision single",
         "--method sparse-lu --petsc \"-pc_factor_mat_solver_type nonsense\"", "--method cg --omega 1",
-        "--checkpoint saved"}) {
+        "--checkpoint saved", "--petsc \"-options_file not_there\"", "--petsc -options_file"}) {
     const testing::tool_result r = run_on(3, "solve A.mtx --engine petsc " + arguments);
-    EXPECT_EQ(r.code, 2) << arguments << r.err;
+    const int expected = arguments.find("not_there") == arguments.npos ? 2 : 3;
+    EXPECT_EQ(r.code, expected) << arguments << r.err;
     EXPECT_EQ(count(r.err, "vouch: error:"), 1) << arguments << r.err;
+    EXPECT_EQ(count(r.err, "PETSC ERROR"), 0) << arguments << r.err;
     EXPECT_EQ(r.out, "") << arguments;
   }
   EXPECT_EQ(run("solve A.mtx --petsc -ksp_view").code, 2);

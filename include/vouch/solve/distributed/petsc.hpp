@@ -46,7 +46,7 @@ class petsc {
   ///
   /// Memory  ranks are those of start_mpi(), which the module vouch-petsc.so, looked for as vouch-mpi.so is, speaks
   ///         through; they outlive it.
-  /// Throws  file_error   there is no such module; the text names the package
+  /// Throws  file_error   there is no such module; the text names the package; no file that -options_file names
   ///         value_error, on every rank  a word that begins no option; PETSc does not start
   explicit petsc(communicator& ranks, std::string_view words = {});
   /// The same over functions of yours in the place of PETSc's.
@@ -66,8 +66,9 @@ class petsc {
   ///         recurrence, and b - A x in twice the precision decides; where that misses the tolerance PETSc is asked for a
   ///         correction. The verdict on an x has the same bits for any number of ranks, x has not. reproducible: the same
   ///         bits on as many ranks. auto goes on where it misses: conjugate gradients where the matrix may be positive
-  ///         definite, then GMRES, then LU factors of up to 200,000 rows, else BiCGStab; with rules other than the
-  ///         residual, and with words about the method or the preconditioner, the first of them alone.
+  ///         definite, then GMRES, then LU factors of up to 200,000 rows, else BiCGStab; where all miss, x is that of the least
+  ///         residual. With rules other than the residual, and with words about the method or the preconditioner, it takes
+  ///         the first of them alone.
   /// Cost    PETSc's, and for each run one residual.
   /// Throws  value_error, on every rank  a name that is not there; a matrix that the method cannot take (as
   ///                      not_spd_reason, not_symmetric_reason); what PETSc refuses; NaN or infinity in A, b or x

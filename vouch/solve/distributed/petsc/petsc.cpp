@@ -1,6 +1,9 @@
 #include <vouch/solve/distributed/petsc.hpp>
 
 #include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include <vouch/core/error.hpp>
@@ -39,6 +42,19 @@ std::vector<std::string> checked_words(std::string_view text) {
   return words;
 }
 
+// PETSc itself would end by a dump.
+void require_option_files(communicator& ranks, const std::vector<std::string>& words) {
+  agree(ranks, [&] {
+    for (std::size_t k = 0; k < words.size(); ++k) {
+      if (words[k] != "-options_file" && words[k] != "-options_file_yaml") continue;
+      if (k + 1 == words.size()) throw value_error(words[k] + " names no file");
+      std::error_code ignored;
+      if (!std::filesystem::is_regular_file(words[k + 1], ignored))
+        throw file_error("there is no file '" + words[k + 1] + "' of options for PETSc");
+    }
+  });
+}
+
 // A method's residual on its way, as our own methods have it.
 double allowed_growth(const std::string& method) {
   if (method == "cg") return growth_of_gradients<double>;
@@ -58,31 +74,63 @@ class petsc_solve {
         facts_(symmetry_facts(A)),
         singular_(facts_.symmetric && has_constants_in_null_space(vectors_, A)) {}
 
-  // The ways one after another, each from the start, until one does not miss.
+  // The ways one after another, each from the start, until one does not miss; else the one of the least residual.
   petsc_report run(view<double> x) {
     const std::vector<petsc_way> ways = plan_ways(options_, facts_, A_.all_rows(), own_);
     const std::vector<double> start(x.data(), x.data() + A_.rows());
-    std::vector<std::string> missed;
+    std::optional<petsc_report> best;
+    std::vector<double> best_x;
+    std::vector<std::string> missed;  // the others
     double setup = clock_.seconds(), solve = 0;
-    for (std::size_t k = 0;; ++k) {
-      const bool last = k + 1 == ways.size();
-      petsc_report report = attempt(ways[k], x, last);
-      report.setup_seconds = setup += report.setup_seconds;
-      report.solve_seconds = solve += report.solve_seconds;
-      if (last || goal_reached(report.status) || report.status == solve_status::interrupted) {
-        report.warnings.insert(report.warnings.begin(), missed.begin(), missed.end());
-        warn_of_unused(report);
-        return report;
+    for (std::size_t k = 0; k < ways.size(); ++k) {
+      const stopwatch making;
+      std::unique_ptr<petsc_engine> engine;
+      try {
+        engine = make_engine(ways[k]);
+      } catch (const out_of_memory&) {  // of one rank
+        throw;
+      } catch (const error& e) {
+        if (!best) throw;
+        missed.push_back(ways[k].method + ": " + e.what());
+        break;
       }
-      missed.push_back(report.method + ", " + report.preconditioner + ": " + name(report.status) + ", " +
-                       report.reason);
+      setup += making.seconds();
       std::copy(start.begin(), start.end(), x.data());
+      petsc_report report = attempt(ways[k], *engine, x, k + 1 == ways.size());
+      solve += report.solve_seconds;
+      const bool ends = goal_reached(report.status) || report.status == solve_status::interrupted;
+      const bool wins = ends || !best || is_better(report, *best);
+      const petsc_report& loses = wins && best ? *best : report;
+      if (best) missed.push_back(line_of(loses));
+      if (wins) {
+        best = std::move(report);
+        best_x.assign(x.data(), x.data() + A_.rows());
+      }
+      if (ends) break;
     }
+    std::copy(best_x.begin(), best_x.end(), x.data());
+    best->setup_seconds = setup;
+    best->solve_seconds = solve;
+    best->warnings.insert(best->warnings.begin(), missed.begin(), missed.end());
+    warn_of_unused(*best);
+    return std::move(*best);
   }
 
  private:
-  petsc_report attempt(const petsc_way& way, view<double> x, bool last) {
-    const stopwatch clock;
+  static bool is_better(const solve_report& later, const solve_report& earlier) {
+    if (has_solution(later.status) != has_solution(earlier.status)) return has_solution(later.status);
+    return later.true_residual < earlier.true_residual;
+  }
+
+  static std::string line_of(const solve_report& report) {
+    return report.method + ", " + report.preconditioner + ": " + name(report.status) + ", " + report.reason;
+  }
+
+  std::unique_ptr<petsc_engine> make_engine(const petsc_way& way) const {
+    return std::make_unique<petsc_engine>(functions_, A_, vectors_, facts_, singular_, words_of(way, own_));
+  }
+
+  petsc_report attempt(const petsc_way& way, petsc_engine& engine, view<double> x, bool last) {
     petsc_report report;
     report.asked = way.method;
     report.method_reason = options_.method == "auto" ? way.why : "";
@@ -92,8 +140,6 @@ class petsc_solve {
     report.preconditioner = way.preconditioner;
     report.backend = functions_.library;
     report.reproducible = report.repeats = repeats(way) && own_.empty();
-    if (singular_)
-      report.warnings.emplace_back("every row sums to zero: singular, solved for the x that sums to zero");
 
     checked_problem<double> problem{
         vectors_.cpu(), A_.rows(),
@@ -101,10 +147,8 @@ class petsc_solve {
     problem.whole = &vectors_;
     problem.constants_in_null_space = singular_;
     problem.allowed_growth = allowed_growth(way.method);
-    petsc_engine engine(functions_, A_, vectors_, facts_, singular_, words_of(way, own_));
     take_names(way, engine, report);
     report.engine = engine.name();
-    report.setup_seconds = clock.seconds();
     residual_checked_solve(problem, engine, x, goal(last), report);
     if (report.status == solve_status::breakdown && !engine.said().empty())
       report.warnings.push_back("PETSc ended with " + engine.said());
@@ -153,6 +197,7 @@ petsc::petsc(communicator& ranks, std::string_view words) : petsc(ranks, open_pe
 petsc::petsc(communicator& ranks, const vouch_petsc& functions, std::string_view words)
     : ranks_(ranks), functions_(functions), words_(checked_words(words)) {
   const ieee_environment here;
+  require_option_files(ranks_, words_);
   std::vector<const char*> all;
   for (const std::string& word : words_) all.push_back(word.c_str());
   require_done(ranks_, functions_, functions_.start(static_cast<int>(all.size()), all.data()));

@@ -116,9 +116,9 @@ vouch_petsc_code start(int words, const char* const* word) {
   std::vector<char*> pointers = arguments_of(all);
   int count = static_cast<int>(all.size());
   char** arguments = pointers.data();
-  PetscErrorCode code = PetscInitialize(&count, &arguments, nullptr, nullptr);
+  PetscErrorCode code = PetscPushErrorHandler(take_error, nullptr);
+  if (code == 0) code = PetscInitialize(&count, &arguments, nullptr, nullptr);
   PETSC_STDOUT = stderr;  // which PetscInitialize() sets
-  if (code == 0) code = PetscPushErrorHandler(take_error, nullptr);
   PetscInt major = 0, minor = 0, subminor = 0;
   if (code == 0) code = PetscGetVersionNumber(&major, &minor, &subminor, nullptr);
   if (code == 0)
