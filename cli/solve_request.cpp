@@ -167,7 +167,7 @@ std::string file_of(const std::string& given, std::span<const std::string_view> 
 
 // Options as they are typed.
 struct typed_options {
-  std::string stop, accelerate, omega, sweep, ordering, every;
+  std::string stop, accelerate, omega, sweep, ordering, every, rhs, initial;
   std::optional<std::int64_t> max_iterations;
 };
 
@@ -178,10 +178,10 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
   line.argument("A", request.matrix, matrix_files);
 
   line.section("System");
-  line.text("--rhs", "B", request.rhs, "ones, row-sums (A*ones) or a file: .mtx, .npy, text [ones]");
+  line.text("--rhs", "B", typed.rhs, "ones, row-sums (A*ones) or a file: .mtx, .npy, text [ones]");
   line.flag("--batch", request.batch,
             "A has systems: lines of dl d du b, .npz of these or of CSR (indptr, ...)");
-  line.text("--initial", "X", request.initial, "the start: zeros, ones or a file [zeros]");
+  line.text("--initial", "X", typed.initial, "the start: zeros, ones or a file [zeros]");
   line.text("-o,--output", "FILE", request.common.output, "write x to FILE: .txt, .mtx or .npy");
 
   line.section("Method");
@@ -321,10 +321,12 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
   declare(line, request, typed);
   if (!line.parse(arguments)) return false;
 
+  if (request.batch && (!typed.rhs.empty() || !typed.initial.empty() || !request.precondition.empty()))
+    throw usage_error("option --batch: the file holds the right-hand sides; no --rhs, --initial or --precond");
+  if (!typed.rhs.empty()) request.rhs = typed.rhs;
+  if (!typed.initial.empty()) request.initial = typed.initial;
   take_options(typed, request);
   const solve_options& asked = request.options;
-  if (request.batch && (request.rhs != "ones" || request.initial != "zeros" || !request.precondition.empty()))
-    throw usage_error("option --batch: the file holds the right-hand sides; no --rhs, --initial or --precond");
   if (request.batch && (!asked.goal.by_residual() || asked.prefer_iterations))
     throw usage_error("option --batch: no --fixed-iterations, --max-iterations, --stop, --history or --plot",
                       "batches are solved without iterations");

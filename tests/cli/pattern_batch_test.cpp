@@ -111,11 +111,13 @@ TEST_F(tool_pattern_batch, what_does_not_fit_is_refused) {
   refused("indices holds what is no index");
   archive({offsets, {"indices", npy_file("(4,)", {1, 0, 0, 1})}, data, b});
   refused("row 0");
+  EXPECT_EQ(run("solve --batch a.npz").err.find(".hpp"), std::string::npos);
   archive({offsets, {"indices", npy_file("(4,)", {0, 5, 0, 1})}, data, b});
   refused("row 0");
   archive({{"indptr", npy_file("(3,)", {0, 2, 7})}, columns, data, b});
   EXPECT_EQ(run("solve --batch a.npz").code, 2);
-  EXPECT_EQ(run("solve --batch a.npz --precond jacobi").code, 2);
+  for (const char* option : {"--precond jacobi", "--rhs ones", "--initial zeros"})
+    EXPECT_EQ(run(std::string("solve --batch a.npz ") + option).code, 2) << option;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/io/named_arrays.hpp>
+#include <vouch/sparse/valid_csr.hpp>
 #include <vouch/text/file.hpp>
 
 namespace vouch {
@@ -52,6 +53,22 @@ rows_of count_rows(const std::string& path, const char* name, const npy_array& a
 
 }  // namespace
 
+namespace {
+
+void require_pattern(const std::string& path, const sparse_systems& all) {
+  try {
+    const csr_view<const double> first{
+        all.rows,           all.rows,       static_cast<std::int64_t>(all.col.size()),
+        all.row_ptr.data(), all.col.data(), all.values.data()};
+    const valid_csr valid("CSR", device::cpu(1), first);
+  } catch (const value_error& e) {
+    throw parse_error(path, 0, 0, e.what(),
+                      "A.sum_duplicates() of SciPy puts the entries of a matrix in order");
+  }
+}
+
+}  // namespace
+
 std::optional<sparse_systems> read_sparse_systems(const std::string& path) {
   const ieee_environment here;
   std::error_code ignored;
@@ -78,6 +95,7 @@ std::optional<sparse_systems> read_sparse_systems(const std::string& path) {
   if (all.systems == 0) throw parse_error(path, 0, 0, "there is no system in the file");
   all.values = data.values;
   all.b = b.values;
+  require_pattern(path, all);
   return all;
 }
 

@@ -1,6 +1,7 @@
 #include <vouch/solve/pattern_batch.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <limits>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/driver/verdict.hpp>
 #include <vouch/solve/solver.hpp>
+#include <vouch/sparse/check.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 
 namespace vouch {
@@ -93,6 +95,7 @@ class batch_run {
   }
 
   solve_result solve_with_values(std::int64_t s, view<double> x) {
+    require_numbers(s);
     try {
       if (!solver_)
         solver_.emplace(cpu_, batch_.matrix(s), each_);
@@ -109,6 +112,17 @@ class batch_run {
       solver_->prove({batch_.rhs(s).data(), n, 1, ld}, {x.data(), n, 1, ld}, *options_.proof, result);
     }
     return result;
+  }
+
+  // Of others no method is chosen.
+  void require_numbers(std::int64_t s) const {
+    const auto is_number = [](double value) { return std::isfinite(value); };
+    const csr_view<const double> A = batch_.matrix(s);
+    if (!std::all_of(A.val, A.val + A.nonzeros, is_number))
+      throw value_error(options_.names.matrix + ": " + check(cpu_, A));
+    const view<const double> b = batch_.rhs(s);
+    if (!std::all_of(b.data(), b.data() + b.size(), is_number))
+      throw value_error("the right-hand side holds a NaN or an infinity");
   }
 
   void take_proof(std::int64_t s, const solution_proof& one) {
