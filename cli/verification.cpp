@@ -132,8 +132,11 @@ void log_verification(const console& log, const solution_proof& v) {
   log.line(fmt::format("proved     error at most {}, relative {} (half of all below {})",
                        rounded_above(v.max_absolute), rounded_above(v.max_relative),
                        rounded_above(v.median_relative)));
-  log.line(fmt::format("           by {}, {} refinement{}, {:.3g} s; condition number about {:.2g}", v.method,
-                       v.refinements, v.refinements == 1 ? "" : "s", v.seconds, v.condition_estimate));
+  log.line(fmt::format("           by {}, {} refinement{}, {:.3g} s{}", v.method, v.refinements,
+                       v.refinements == 1 ? "" : "s", v.seconds,
+                       std::isfinite(v.condition_estimate)
+                           ? fmt::format("; condition number about {:.2g}", v.condition_estimate)
+                           : ""));
 }
 
 namespace {

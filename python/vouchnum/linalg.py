@@ -644,12 +644,12 @@ def factor(A, *, method="auto", threads=None):
 
 def verify(A, b, x, *, digits=None, relative=None, improve=False, matrix_radius=0.0, rhs_radius=0.0, certificate=None,
            threads=None):
-    """Encloses the exact solution of A x = b around an x of whatever origin, or says that it could not. Where A is not
-    square that is the solution of least squares, or the shortest one, and A has to have full rank.
+    """Encloses the exact solution of A x = b around an x of whatever origin, or says that it could not. Where A,
+    sparse, is not square that is the solution of least squares, or the shortest one, and A has to have full rank.
 
     Parameters
     ----------
-    A : scipy.sparse matrix or array, ndarray, or Tridiagonal
+    A : scipy.sparse matrix or array, square ndarray, or Tridiagonal
     b, x : array_like, (m,) or (m, k) and (n,) or (n, k), for an A of m by n
     digits, relative : int, float, optional
         Asked of every component; where the bound is wider, x is improved (`Enclosure.x`, never the caller's array).

@@ -159,7 +159,8 @@ int refine(bounded_solution& solution, const bound_options& options) {
     const array<double> x = solution.saved_x(), lo = solution.saved_lo();
     if (!solution.improve()) return k;
     solution.bound();
-    const bool narrower = solution.largest_radius() <= radius || solution.largest_relative() < relative;
+    const bool narrower =
+        solution.proved() && (solution.largest_radius() <= radius || solution.largest_relative() < relative);
     if (!narrower) {
       solution.restore(x, lo);
       return k;

@@ -42,7 +42,7 @@ struct error_bound {
   double max_absolute = 0;    // the largest radius
   double max_relative = 0;    // the largest |x - x*| / |x*|, at most; infinite where x* may be 0
   double median_relative = 0;
-  double condition_estimate = 0;  // about ||A||_inf ||A^-1||_inf
+  double condition_estimate = 0;  // about ||A||_inf ||A^-1||_inf; infinite where A is not square
   int refinements = 0;
   double seconds = 0;
 

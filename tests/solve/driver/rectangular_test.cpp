@@ -213,6 +213,7 @@ TEST(rectangular, solutions_are_proved) {
     EXPECT_EQ(result.status, solve_status::converged) << result.reason;
     ASSERT_TRUE(result.proof && result.proof->reached) << result.proof->reason;
     EXPECT_EQ(result.proof->problem, wide ? "least-norm" : "least-squares");
+    EXPECT_TRUE(std::isinf(result.proof->condition_estimate));
     if (!wide) {
       EXPECT_GT(result.proof->refinements, 0);
     }

@@ -232,6 +232,7 @@ error_bound bound_error(const device& cpu, csr_view<const double> A, full_rank& 
   array<double> radius(cpu, A.cols);
   std::copy(bound.radius.begin() + at_x, bound.radius.begin() + at_x + A.cols, radius.begin());
   bound.radius = std::move(radius);
+  bound.condition_estimate = std::numeric_limits<double>::infinity();  // that was of the augmented matrix
   bound.matrix = proof.matrix_;
   bound.about = {};
   return bound;
