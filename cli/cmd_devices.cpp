@@ -35,7 +35,10 @@ void print_text(const device& cpu, const std::vector<cuda_device_facts>& gpus) {
   if (gpus.empty())
     fmt::print("cuda    {}\n", built_with_cuda ? "no usable GPU found" : "not in this build of vouch");
   for (const sparse_backend& b : sparse_backends())
-    fmt::print("{:<7} {}\n", b.name, b.missing.empty() ? b.library + " factorises sparse matrices" : b.missing);
+    fmt::print("{:<7} {}\n", b.name,
+               !b.missing.empty() ? b.missing
+               : b.on_gpu         ? b.library + " factorises sparse matrices on a GPU"
+                                  : b.library + " factorises sparse matrices");
 }
 
 void print_object(const device& cpu, const std::vector<cuda_device_facts>& gpus) {

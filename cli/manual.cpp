@@ -105,7 +105,8 @@ std::string manual_page(const std::vector<command_table>& all) {
          ".TP\n.B OMP_NUM_THREADS\nthreads where \\-\\-threads is not given\n"
          ".TP\n.B NO_COLOR\nno colours, where it is set and not empty\n"
          ".TP\n.B CUDA_VISIBLE_DEVICES\nthe GPUs that are there\n"
-         ".TP\n.B VOUCH_BACKENDS\na folder of modules that factorise sparse matrices\n";
+         ".TP\n.B VOUCH_BACKENDS\na folder of modules that factorise sparse matrices\n"
+         ".TP\n.B VOUCH_CUDSS\ncuDSS, which does so on a GPU: its file libcudss.so.1, or the folder of that\n";
 }
 
 // ---- completions ----

@@ -208,7 +208,7 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
   line.choice("--engine", "NAME", request.engine, engines, "ranks or petsc: rows shared by what mpirun starts");
   line.text("--petsc", "OPTIONS", request.petsc_words,
             "of --engine petsc: its own, \"-ksp_view\"; --precond asm, gamg, boomeramg");
-  add_precision_option(line, request.common, ", fewer bits inside (cg and sweeps)");
+  add_precision_option(line, request.common, ", fewer bits inside (cg, sweeps, cudss)");
   add_device_options(line, request.common, "; cuda:all or cuda:0,1: several, by cg");
 
   line.section("When to stop");

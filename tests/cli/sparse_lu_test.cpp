@@ -47,6 +47,7 @@ TEST_F(tool_sparse_lu, back_ends_are_taken_by_name_and_said) {
   ASSERT_EQ(devices["backends"][0]["name"], "own");
   for (const json& backend : devices["backends"]) {
     const std::string name = backend["name"];
+    if (name == "cudss") continue;  // another test's
     const tool_result r = run("solve A.mtx --rhs b.txt --method sparse-lu --json --backend " + name);
     const bool no_lu = name == "cholmod" || name == "spqr";
     if (!backend["missing"].is_null() || no_lu) {
@@ -63,6 +64,25 @@ TEST_F(tool_sparse_lu, back_ends_are_taken_by_name_and_said) {
   EXPECT_EQ(json::parse(run("solve A.mtx --method gmres --json").out)["backend"], nullptr);
   EXPECT_EQ(run("solve A.mtx --method cg --backend own").code, 2);
   EXPECT_EQ(run("solve A.mtx --backend no-such").code, 2);
+}
+
+TEST_F(tool_sparse_lu, cudss_is_for_gpus) {
+  const json known = json::parse(run("devices --json").out), cudss = known["backends"].back();
+  ASSERT_EQ(cudss["name"], "cudss");
+  const tool_result r = run("solve A.mtx --rhs b.txt --method sparse-lu --json --backend cudss");
+  const bool there = cudss["missing"].is_null() && !known["gpus"].empty();
+  EXPECT_EQ(r.code, there ? 0 : 3) << r.err;
+  if (there) {
+    const json result = json::parse(r.out);
+    EXPECT_EQ(result["backend"], "cudss");
+    EXPECT_EQ(result["reproducible_at"], "any-threads");
+    EXPECT_EQ(result["device"]["kind"], "cuda");
+  }
+  EXPECT_EQ(run("solve A.mtx --backend cudss --device cpu").code, 2);
+  EXPECT_EQ(shell("VOUCH_CUDSS=b.txt \"$VOUCH\" devices > .out"), 0);
+  EXPECT_NE(content(".out").find("cuDSS does not load: b.txt: "), std::string::npos) << content(".out");
+  EXPECT_EQ(shell("VOUCH_CUDSS=no-such-folder/libcudss.so.1 \"$VOUCH\" devices > .out"), 0);
+  EXPECT_NE(content(".out").find("pip install nvidia-cudss-cu13"), std::string::npos) << content(".out");
 }
 
 TEST_F(tool_sparse_lu, modules_that_are_none_are_named) {
@@ -208,8 +228,8 @@ TEST_F(tool_sparse_lu, leaves_dominant_matrices_to_sweeps) {
 }
 
 TEST_F(tool_sparse_lu, refuses_what_it_has_no_use_for) {
-  for (const char* option : {"--precond jacobi", "--precision mixed", "--device cuda", "--fixed-iterations 3",
-                             "--omega 1.5", "--accel anderson:2"})
+  for (const char* option : {"--precond jacobi", "--precision mixed", "--device cuda --backend own",
+                             "--fixed-iterations 3", "--omega 1.5", "--accel anderson:2"})
     EXPECT_EQ(run(std::string("solve A.mtx --method sparse-lu ") + option).code, 2) << option;
   write("R.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n");
   EXPECT_EQ(run("solve R.mtx --method sparse-lu").code, 2);

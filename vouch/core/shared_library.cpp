@@ -5,13 +5,19 @@
 
 namespace vouch {
 
-shared_library::shared_library(std::initializer_list<const char*> files) {
+shared_library::shared_library(const std::vector<std::string>& files) {
   const ieee_environment here;  // what a library sets on being loaded ends here
-  for (const std::string file : files) {
+  for (const std::string& file : files) {
     handle_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle_ == nullptr) continue;
-    name_ = file.substr(file.rfind('/') + 1);
-    return;
+    if (handle_ != nullptr) {
+      file_ = file;
+      name_ = file.substr(file.rfind('/') + 1);
+      return;
+    }
+    const char* const said = dlerror();
+    const std::string text = said != nullptr ? said : "";
+    const bool there = !text.starts_with(file + ": cannot open shared object file: No such file");
+    if (problem_.empty() && there) problem_ = text;
   }
 }
 

@@ -64,6 +64,7 @@ struct system_facts {
   std::optional<elimination_cost> elimination{};  // of a sparse matrix; nothing: not predicted
   bool dense_factors = true;                      // there is a library that factorises dense matrices
   set_of<sparse_factors> libraries{};             // likewise sparse ones, into these
+  bool factorised_on_gpu = false;                 // sparse ones: by such libraries, or not at all
   bool aligned_numbers = false;                   // complex, not Hermitian, and multigrid of moduli suits it
 };
 
@@ -107,6 +108,13 @@ struct method {
   /// For batches of tridiagonal systems; nullptr: takes none.
   std::unique_ptr<ready_batch> (*make_batch)(const method_setting& setting) = nullptr;
   bool any_shape = false;  // least squares, too
+  /// What factorises sparse matrices: where it runs is a matter of the libraries that are there.
+  std::optional<sparse_factors> makes{};
+  set_of<working_precision> more_on_cuda{};  // precisions that it takes on a GPU alone
+
+  bool takes_precision(working_precision p, bool cuda) const {
+    return precisions.has(p) || (cuda && more_on_cuda.has(p));
+  }
 };
 
 /// All of them, in the order of help texts.

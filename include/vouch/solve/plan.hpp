@@ -20,11 +20,13 @@ struct attempt {
   double iteration_work = 0;  // 0: it is never cut short
 };
 
-/// Whether a library eliminates what auto would have it eliminate: with square roots, symmetrically, by LU or by QR.
-bool has_library_to_eliminate(const system_facts& facts);
+/// Who eliminates what auto would have eliminated, with square roots, symmetrically, by LU or by QR: Vouch itself, or a
+/// library on the CPU or on a GPU.
+enum class eliminator { own, library, gpu_library };
+eliminator who_eliminates(const system_facts& facts);
 
-/// What elimination costs, in the unit of prediction::work: Vouch's own, or that of a library.
-double elimination_work(const elimination_cost& cost, std::int64_t nonzeros, bool by_library = false);
+/// What elimination costs, in the unit of prediction::work.
+double elimination_work(const elimination_cost& cost, std::int64_t nonzeros, eliminator by = eliminator::own);
 
 /// Whether the plan may depend on system_facts::elimination, and finding it costs little beside the solve.
 bool is_elimination_worth_predicting(const system_facts& facts, const solve_options& options);

@@ -329,6 +329,30 @@ TEST(plan, libraries_factorise_what_suits_them) {
   EXPECT_EQ(planned(wide), (list{"lsmr", "sparse-qr"}));
 }
 
+TEST(plan, on_a_gpu_a_library_factorises_or_nothing_does) {
+  system_facts definite = grid(10000);
+  definite.factorised_on_gpu = true;
+  EXPECT_EQ(planned(definite), (list{"cg", "cg"}));
+  definite.libraries = {sparse_factors::cholesky, sparse_factors::ldlt, sparse_factors::lu};
+  EXPECT_EQ(planned(definite), (list{"cg", "cg", "sparse-cholesky", "sparse-lu"}));
+  // In every precision, which on the CPU they are not.
+  solve_options mixed;
+  mixed.precision = working_precision::mixed;
+  for (const attempt& a : make_plan(definite, mixed)) {
+    EXPECT_EQ(a.precision, working_precision::mixed) << a.method->name;
+    EXPECT_EQ(a.precision_why, "") << a.method->name;
+  }
+  definite.factorised_on_gpu = false;
+  EXPECT_EQ(make_plan(definite, mixed).back().precision, working_precision::double_);
+  // The CPU orders, while iterations have the GPU: a matrix of few operations is no sooner eliminated than iterated with.
+  const elimination_cost little{1e5, 1e6};
+  EXPECT_GT(elimination_work(little, 50000, eliminator::gpu_library),
+            10 * elimination_work(little, 50000, eliminator::library));
+  const elimination_cost much{1e9, 1e13};
+  EXPECT_LT(elimination_work(much, 7000000, eliminator::gpu_library),
+            elimination_work(much, 7000000, eliminator::own) / 8);
+}
+
 TEST(plan, complex_symmetric_systems_begin_with_cocg) {
   system_facts facts = unsymmetric(200000);
   EXPECT_EQ(planned(facts).front(), "gmres");

@@ -171,6 +171,7 @@ void factored_solve(std::span<checked_column<T>> columns, const std::string& met
     report.engine = factors->name();
     report.backend = factors->backend();
     report.reproducible = factors->reproducible();
+    report.repeats = factors->repeats();
     report.signs = factors->signs();
     report.rank = factors->rank();
     name_singular(n, report);

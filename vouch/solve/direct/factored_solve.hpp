@@ -38,6 +38,8 @@ class factorisation {
   virtual std::string backend() const { return ""; }
   /// Whether bits are the same for any number of threads.
   virtual bool reproducible() const { return true; }
+  /// Whether at least for the same number.
+  virtual bool repeats() const { return true; }
   /// By the signs of the pivots, where they tell it.
   virtual std::optional<inertia> signs() const { return {}; }
   virtual std::optional<std::int64_t> rank() const { return {}; }

@@ -15,6 +15,7 @@
 #include <vouch/core/module_file.hpp>
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/core/string_printf.hpp>
+#include <vouch/solve/direct/cudss/library.hpp>
 #include <vouch/solve/direct/factored_solve.hpp>
 #include <vouch/solve/direct/sparse_backends.hpp>
 #include <vouch/solve/loop/least_squares_loop.hpp>
@@ -91,6 +92,7 @@ const std::vector<sparse_backend>& sparse_backends() {
       const module_state& m = module_of(k);
       list.push_back({known[k].name, m.backend != nullptr ? m.backend->library : "", m.missing});
     }
+    list.push_back({"cudss", cudss::name(), cudss::missing(), true});
     return list;
   }();
   return all;
@@ -100,6 +102,7 @@ std::span<const std::string_view> sparse_backend_names() {
   static const std::vector<std::string_view> names = [] {
     std::vector<std::string_view> all{"auto", "own"};
     for (const known_module& module : known) all.emplace_back(module.name);
+    all.emplace_back("cudss");
     return all;
   }();
   return names;
@@ -135,6 +138,8 @@ const vouch_backend& require_backend(const std::string& name) {
     throw value_error("the back end " + name + " cannot be had: " + m.missing,
                       "--backend auto takes what there is");
   }
+  if (name == "cudss")
+    throw value_error("the back end cudss factorises on a GPU", "take --device cuda, or --backend auto");
   std::string all;
   for (const std::string_view known_name : sparse_backend_names())
     all += (all.empty() ? "" : ", ") + std::string(known_name);

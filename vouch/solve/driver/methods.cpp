@@ -60,11 +60,11 @@ std::string who_takes(method_option option) {
   return text + (names.size() == 1 ? " does" : " do");
 }
 
-std::string precisions_of(const method& m) {
+std::string precisions_of(const method& m, bool cuda) {
   std::string text;
   for (const working_precision p :
        {working_precision::double_, working_precision::single, working_precision::mixed})
-    if (m.precisions.has(p)) text += (text.empty() ? "take " : " or ") + std::string(name(p));
+    if (m.takes_precision(p, cuda)) text += (text.empty() ? "take " : " or ") + std::string(name(p));
   return text;
 }
 
@@ -96,9 +96,14 @@ std::optional<refused_option> find_refused_option(const solve_options& options, 
   const set_of<method_option> taken = m == nullptr ? auto_takes : m->options;
   for (const option_line& o : option_lines)
     if (o.given(options) && !taken.has(o.which)) return refused_option{o.name, o.what, who_takes(o.which)};
+  const bool by_cudss = options.backend == "cudss";
+  if (cuda && options.backend != "auto" && !by_cudss)
+    return refused_option{"backend " + options.backend, "none but cudss on a GPU", "take --device cpu"};
   if (m == nullptr) return {};
-  if (!m->precisions.has(options.precision))
-    return refused_option{std::string("precision ") + name(options.precision), "none", precisions_of(*m)};
+  const bool on_cuda = cuda || by_cudss;
+  if (!m->takes_precision(options.precision, on_cuda))
+    return refused_option{std::string("precision ") + name(options.precision), "none",
+                          precisions_of(*m, on_cuda)};
   if (!m->on_cuda.has(cuda))
     return refused_option{cuda ? "device cuda" : "device cpu", "none",
                           cuda ? "it runs on the CPU" : "it runs on a GPU"};

@@ -15,6 +15,7 @@
 #include <vouch/dense/require_entries.hpp>
 #include <vouch/dense/sparsify.hpp>
 #include <vouch/dense/structure.hpp>
+#include <vouch/solve/direct/cudss/library.hpp>
 #include <vouch/solve/direct/module_factors.hpp>
 #include <vouch/solve/plan.hpp>
 #include <vouch/solve/precond/amg/complex_amg.hpp>
@@ -78,6 +79,18 @@ elimination_cost predict(const device& cpu, csr_view<const double> A) {
   return vouch::predict_elimination<double>(A, minimum_degree<double>(cpu, A), most_entries);
 }
 
+// Whether sparse matrices are factorised on a GPU: where that was asked for, or the matrix is there and a library is.
+bool factorises_on_gpu(const device& home, const solve_options& options) {
+  if (options.run_on) return options.run_on->is_cuda();
+  return options.backend == "cudss" || (home.is_cuda() && options.backend == "auto" && cudss::is_installed());
+}
+
+set_of<sparse_factors> libraries_on_gpu(const solve_options& options) {
+  const bool there = options.backend == "cudss" || (options.backend == "auto" && cudss::is_installed());
+  if (!there) return {};
+  return {sparse_factors::cholesky, sparse_factors::ldlt, sparse_factors::lu};
+}
+
 // Those of libraries that auto may take: of small matrices where one was asked for.
 set_of<sparse_factors> libraries_for(const structure_facts& A, const solve_options& options) {
   set_of<sparse_factors> all;
@@ -93,6 +106,14 @@ set_of<sparse_factors> libraries_for(const structure_facts& A, const solve_optio
   }
   take(sparse_factors::qr, VOUCH_FACTORS_QR);
   return all;
+}
+
+// What factorises matrices that are not square works on the CPU.
+set_of<sparse_factors> libraries_besides_gpu(const solve_options& options) {
+  const bool elsewhere = !options.run_on && options.backend == "auto";
+  if (!elsewhere || options.precision == working_precision::single || !is_backend_there(VOUCH_FACTORS_QR))
+    return {};
+  return {sparse_factors::qr};
 }
 
 }  // namespace
@@ -189,7 +210,7 @@ double operand::elimination_work() {
     else
       facts_.elimination = predict(cpu_, symmetric_pattern(cpu_, A));
   }
-  return vouch::elimination_work(*facts_.elimination, facts_.matrix.nonzeros, has_library_to_eliminate(facts_));
+  return vouch::elimination_work(*facts_.elimination, facts_.matrix.nonzeros, who_eliminates(facts_));
 }
 
 namespace {
@@ -226,7 +247,9 @@ void operand::renew(csr_view<const double> A) {
 }
 
 void operand::complete_facts(const solve_options& options) {
-  facts_.libraries = libraries_for(facts_.matrix, options);
+  facts_.factorised_on_gpu = form() == matrix_form::sparse && factorises_on_gpu(home_, options);
+  facts_.libraries = facts_.factorised_on_gpu ? libraries_on_gpu(options).with(libraries_besides_gpu(options))
+                                              : libraries_for(facts_.matrix, options);
   if (form() == matrix_form::dense) {
     const bool cuda = options.run_on ? options.run_on->is_cuda() : home_.is_cuda();
     facts_.dense_factors = cuda ? cusolver::present() : lapack::present();

@@ -13,11 +13,16 @@ namespace {
 
 // An operation of the elimination takes as long as so many of an iteration, which come in vectors; so do an
 // entry of the factors, which has to be found, and one of the matrix, for the order. Own ones fitted to sparse-lu on 20
-// matrices; those of libraries, which try two orders and then work in dense blocks, to CHOLMOD and UMFPACK on grids.
+// matrices; those of libraries, which try two orders and then work in dense blocks, to CHOLMOD and UMFPACK on grids; those
+// of cuDSS, which orders on the CPU while iterations would run on the GPU, to an H200.
 struct prices {
   double operation, entry, order;
 };
-constexpr prices own_prices{2, 160, 400}, of_libraries{0.13, 10, 2000};
+constexpr prices own_prices{2, 160, 400}, of_libraries{0.13, 10, 2000}, of_gpu_libraries{0.12, 120, 100000};
+
+const prices& prices_of(eliminator by) {
+  return by == eliminator::own ? own_prices : by == eliminator::library ? of_libraries : of_gpu_libraries;
+}
 
 bool is_cuda_asked(const solve_options& options) { return options.run_on && options.run_on->is_cuda(); }
 
@@ -41,18 +46,23 @@ std::vector<attempt> ask_by_name(const method& m, const system_facts& facts, con
            "", "", 0, 0}};
 }
 
+// On a GPU libraries alone factorise sparse matrices.
+bool has_its_library(const method& m, const system_facts& facts) {
+  return !m.makes || !facts.factorised_on_gpu || facts.libraries.has(*m.makes);
+}
+
 // The methods that apply, in any order.
 std::vector<attempt> candidates(const system_facts& facts, const solve_options& options) {
   std::vector<attempt> all;
   for (const method* m : methods()) {
     if (m->predict == nullptr || !takes_form(*m, facts.form) || !takes_options(*m, options) ||
-        !m->on_cuda.has(is_cuda_asked(options)))
+        !m->on_cuda.has(is_cuda_asked(options)) || !has_its_library(*m, facts))
       continue;
     if (!facts.matrix.square && !m->any_shape) continue;
     if (m->refuse != nullptr && !m->refuse(facts.matrix).empty()) continue;
     const std::optional<prediction> p = m->predict(facts, options);
     if (!p) continue;
-    const bool precise = m->precisions.has(options.precision);
+    const bool precise = m->takes_precision(options.precision, facts.factorised_on_gpu);
     if (!precise && !m->direct) continue;
     all.push_back({m, precise ? options.precision : working_precision::double_, p->accelerate,
                    options.preconditioner.value_or(p->preconditioner), p->why,
@@ -84,17 +94,20 @@ void sort(std::vector<attempt>& all, const system_facts& facts, const solve_opti
 
 }  // namespace
 
-bool has_library_to_eliminate(const system_facts& facts) {
-  if (!facts.matrix.square)
-    return facts.matrix.rows > facts.matrix.cols && facts.libraries.has(sparse_factors::qr);
-  return facts.libraries.has(not_spd_reason(facts.matrix).empty() ? sparse_factors::cholesky
-                             : facts.matrix.symmetric             ? sparse_factors::ldlt
-                                                                  : sparse_factors::lu);
+eliminator who_eliminates(const system_facts& facts) {
+  const structure_facts& A = facts.matrix;
+  const sparse_factors wanted = !A.square                   ? sparse_factors::qr
+                                : not_spd_reason(A).empty() ? sparse_factors::cholesky
+                                : A.symmetric               ? sparse_factors::ldlt
+                                                            : sparse_factors::lu;
+  const bool there = facts.libraries.has(wanted) && (A.square || A.rows > A.cols);
+  if (!there) return eliminator::own;
+  return facts.factorised_on_gpu && A.square ? eliminator::gpu_library : eliminator::library;
 }
 
-double elimination_work(const elimination_cost& cost, std::int64_t nonzeros, bool by_library) {
+double elimination_work(const elimination_cost& cost, std::int64_t nonzeros, eliminator by) {
   const ieee_environment here;
-  const prices& p = by_library ? of_libraries : own_prices;
+  const prices& p = prices_of(by);
   return p.operation * cost.flops + p.entry * cost.entries + p.order * static_cast<double>(nonzeros);
 }
 
@@ -102,6 +115,8 @@ bool is_elimination_worth_predicting(const system_facts& facts, const solve_opti
   const ieee_environment here;
   constexpr std::int64_t most_nonzeros = std::int64_t{1} << 17;
   constexpr double least_share = 6;  // of the work that a plan without it predicts
+  const double least_price =
+      prices_of(facts.factorised_on_gpu ? eliminator::gpu_library : eliminator::own).order;
   if (facts.matrix.nonzeros > most_nonzeros || options.method != "auto" || options.prefer_iterations)
     return false;
   if (!facts.matrix.square) return facts.libraries.has(sparse_factors::qr);
@@ -114,7 +129,7 @@ bool is_elimination_worth_predicting(const system_facts& facts, const solve_opti
     unknown = unknown || (!std::isfinite(a.work) && a.precision_why.empty());
   }
   return unknown && std::isfinite(least) &&
-         least > least_share * own_prices.order * static_cast<double>(facts.matrix.nonzeros);
+         least > least_share * least_price * static_cast<double>(facts.matrix.nonzeros);
 }
 
 std::vector<attempt> make_plan(const system_facts& facts, const solve_options& options) {

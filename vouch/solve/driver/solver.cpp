@@ -52,14 +52,15 @@ class patience {
   rival gave_way_to() const { return winner_; }
   /// Whether elimination is worth trying after so many iterations without success.
   bool elimination_pays(std::int64_t iterations) {
-    return A_.elimination_work() <= std::max(work(iterations), always_worth);
+    const bool on_gpu = who_eliminates(A_.facts()) == eliminator::gpu_library;
+    return A_.elimination_work() <= std::max(work(iterations), on_gpu ? always_worth_on_gpu : always_worth);
   }
   /// Whether elimination ends at all: its factors may be too large.
   bool elimination_ends() { return std::isfinite(A_.elimination_work()); }
 
  private:
-  // A few hundredths of a second.
-  static constexpr double always_worth = 0x1p26;
+  // A few hundredths of a second, of a GPU some tenths.
+  static constexpr double always_worth = 0x1p26, always_worth_on_gpu = 0x1p36;
 
   double work(std::int64_t iterations) const { return static_cast<double>(iterations) * iteration_work_; }
   double fallen(double residual);
@@ -85,7 +86,9 @@ double patience::fallen(double residual) {
 bool patience::is_elimination_faster(double done, double left) {
   // The prediction takes as long as the order of elimination: it has to be small beside what was done, and beside what
   // it may save.
-  const double of_order = elimination_work({}, A_.facts().matrix.nonzeros);
+  const eliminator on_gpu = eliminator::gpu_library;  // where that takes less than the iterations of as long
+  const double of_order = elimination_work({}, A_.facts().matrix.nonzeros,
+                                           who_eliminates(A_.facts()) == on_gpu ? on_gpu : eliminator::own);
   constexpr double orders_done = 1.5, orders_left = 2.5;
   if (!(done >= orders_done * of_order && left >= orders_left * of_order)) return false;
   // Residuals of conjugate gradients fall the faster the longer they go on: half of what elimination takes is theirs.
@@ -367,7 +370,8 @@ struct solver::state {
     if (options.run_on) return {*options.run_on, "as asked"};
     if (A.form() == matrix_form::matrix_free) return {A.home(), "the matrix works there"};
     if (options.own_preconditioner != nullptr) return {A.home(), "the preconditioner works there"};
-    if (A.home().is_cuda() && m.on_cuda.has(true)) return {A.home(), "the matrix is there"};
+    const bool runs_there = m.on_cuda.has(true) && (!m.makes || A.facts().factorised_on_gpu);
+    if (A.home().is_cuda() && runs_there) return {A.home(), "the matrix is there"};
     const stopwatch starting;
     device_choice choice{A.cpu(), "this method has no other"};
     if (m.on_cuda.has(false))

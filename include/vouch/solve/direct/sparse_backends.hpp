@@ -11,11 +11,13 @@ namespace VOUCH_PUBLIC vouch {
 
 /// A library behind a method that factorises: "own" is in this one, others are modules that are looked for when they are
 /// first needed: vouch-backend-NAME.so in the folder that the environment variable VOUCH_BACKENDS names, beside the
-/// program, in ../lib/vouch of it, or in the folder vouch beside a shared libvouch.
+/// program, in ../lib/vouch of it, or in the folder vouch beside a shared libvouch. cuDSS is NVIDIA's own file, as pip
+/// installs it or the toolkit has it, or as the environment variable VOUCH_CUDSS names it.
 struct sparse_backend {
-  std::string name;     // "own", "cholmod", "umfpack", "klu"
+  std::string name;     // "own", "cholmod", "umfpack", "klu", "cudss"
   std::string library;  // "CHOLMOD 3.0.14"; "" where it is not there
   std::string missing;  // why, and which package has it; "" where it is there
+  bool on_gpu = false;  // where it works, else on the CPU
 };
 
 /// All that are known, there or not, "own" first. Loads them.

@@ -90,7 +90,7 @@ std::unique_ptr<ready_method> make(const method_setting& setting) {
 
 std::string advise(const method& self) {
   return std::string(self.title) + " need a symmetric positive definite matrix; --method " +
-         direct_method_for_any(self).name + " takes any (on the CPU, not mixed)";
+         direct_method_for_any(self).name + " takes any (mixed on a GPU alone)";
 }
 
 // Iterations until the residual is 1e-8 of the right-hand side, a hopeful guess: the bound where rows dominate, else what

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/solve/direct/cudss/library.hpp>
+#include <vouch/solve/direct/gpu_factors.hpp>
 #include <vouch/solve/direct/module_factors.hpp>
 #include <vouch/solve/direct/sparse_lu.hpp>
 #include <vouch/solve/driver/method_table.hpp>
@@ -45,12 +47,13 @@ void require_residual_goal(const method_setting& setting) {
   if (!setting.options.goal.by_residual()) throw value_error("a direct method ends by the residual alone");
 }
 
-template <real T>
-void name_empty_row(csr_view<const T> A, std::vector<solve_report>& reports) {
+// matrix gives it on the CPU, where it is needed.
+template <real T, class Matrix>
+void name_empty_row(const Matrix& matrix, std::vector<solve_report>& reports) {
   std::optional<std::int64_t> row;
   for (solve_report& report : reports) {
     if (report.status != solve_status::breakdown) continue;
-    if (!row) row = first_zero_row(A);
+    if (!row) row = first_zero_row<T>(matrix());
     if (*row >= 0) report.reason += "; row " + std::to_string(*row + 1) + " holds nothing but zeros";
   }
 }
@@ -87,7 +90,7 @@ class ready_by_module final : public method_in<double> {
       std::vector<solve_report> reports =
           A_.rows == A_.cols ? factors_->solve(where(), setting().taken.method->name, A_, columns, b, x, goal)
                              : factors_->solve_least_squares(where(), A_, columns, b, x, goal);
-      name_empty_row<double>(A_, reports);
+      name_empty_row<double>([&] { return A_; }, reports);
       return reports;
     });
   }
@@ -146,7 +149,7 @@ class ready_lu final : public method_in<T> {
                                 const stopping_criterion& goal) override {
     return naming_the_matrix(this->setting(), [&] {
       std::vector<solve_report> reports = factored(columns, b, x, goal);
-      name_empty_row<T>(placed_.A, reports);
+      name_empty_row<T>([&] { return placed_.A; }, reports);
       return reports;
     });
   }
@@ -161,6 +164,60 @@ class ready_lu final : public method_in<T> {
   std::unique_ptr<module_factors> module_;  // in place of the own factors
   lu_factors<T> factors_;
 };
+
+cudss::kind kind_on_gpu(int kind) {
+  return kind == VOUCH_FACTORS_CHOLESKY ? cudss::kind::cholesky
+         : kind == VOUCH_FACTORS_LDLT   ? cudss::kind::ldlt
+                                        : cudss::kind::lu;
+}
+
+// Factors in precision F of a matrix in precision T, by cuDSS.
+template <int kind, real T, real F>
+class ready_on_gpu final : public method_in<T> {
+ public:
+  explicit ready_on_gpu(const method_setting& setting)
+      : method_in<T>(setting), placed_(place_sparse<T>(setting)) {
+    timed(setting.times.setup, [&] {
+      naming_the_matrix(setting, [&] {
+        require_residual_goal(setting);
+        factors_.emplace(setting.dev, kind_on_gpu(kind), placed_.A, setting.A.cpu().threads());
+      });
+    });
+  }
+  std::int64_t at_once(std::int64_t columns) const override { return columns; }
+  bool rounds() const override { return placed_.rounded || method_in<T>::rounds(); }
+  bool renew() override {
+    if constexpr (sizeof(T) == sizeof(double)) {
+      const method_setting& setting = this->setting();
+      placed_ = place_sparse<T>(setting);
+      timed(setting.times.setup, [&] { naming_the_matrix(setting, [&] { factors_->factorise(placed_.A); }); });
+      return true;
+    } else {
+      return false;
+    }
+  }
+
+ private:
+  std::vector<solve_report> run(std::int64_t columns, view<const T> b, view<T> x,
+                                const stopping_criterion& goal) override {
+    const method_setting& setting = this->setting();
+    return naming_the_matrix(setting, [&] {
+      std::vector<solve_report> reports =
+          factors_->solve(setting.taken.method->name, placed_.A, columns, b, x, goal);
+      name_empty_row<double>([&] { return setting.A.sparse(setting.A.cpu()); }, reports);
+      return reports;
+    });
+  }
+
+  placed_csr<T> placed_;
+  std::optional<gpu_factors<T, F>> factors_;
+};
+
+template <int kind>
+std::unique_ptr<ready_method> make_on_gpu(const method_setting& setting) {
+  if (setting.mixed()) return std::make_unique<ready_on_gpu<kind, double, float>>(setting);
+  return make_ready<ready_on_gpu<kind, float, float>, ready_on_gpu<kind, double, double>>(setting);
+}
 
 std::string reason(const system_facts& facts, bool looks_definite) {
   if (facts.form == matrix_form::dense) return "dense";
@@ -180,7 +237,7 @@ std::optional<prediction> predict_lu(const system_facts& facts, const solve_opti
   if (dense)
     work = elimination_work({n * n, 2 * n * n * n / 3}, A.nonzeros);
   else if (facts.elimination && !(looks_definite && A.row_sums_zero))
-    work = elimination_work(*facts.elimination, A.nonzeros, has_library_to_eliminate(facts));
+    work = elimination_work(*facts.elimination, A.nonzeros, who_eliminates(facts));
   return prediction{work, 0, reason(facts, looks_definite), {}};
 }
 
@@ -216,60 +273,103 @@ std::optional<prediction> predict_qr(const system_facts& facts, const solve_opti
   if (A.cols > A.rows && A.nonzeros <= many_nonzeros)
     work = 0;
   else if (!A.square && facts.elimination)
-    work = elimination_work(*facts.elimination, A.nonzeros, true);
+    work = elimination_work(*facts.elimination, A.nonzeros, eliminator::library);
   return prediction{work, 0, A.square ? "sparse, of any rank" : "not square", {}};
 }
 
-device_choice choose(const system_facts&, const solve_options&, int threads) {
+device_choice choose_cpu(const system_facts&, const solve_options&, int threads) {
   return {device::cpu(threads), "sparse factorisations run there"};
+}
+
+// cuDSS where it was asked for.
+device_choice choose(const system_facts& facts, const solve_options& options, int threads) {
+  if (!facts.factorised_on_gpu) return choose_cpu(facts, options, threads);
+  const device best = device::best();
+  if (!best.is_cuda())
+    throw no_cuda_error("the back end cudss factorises on a GPU, and there is none",
+                        "--backend auto takes what the CPU has");
+  return {best, "cuDSS factorises there"};
+}
+
+// And where CHOLMOD would take longer than cuDSS with the start of CUDA, a second. Where there are no square roots it pivots
+// within blocks alone, and takes numbers for pivots that are none: not without being asked.
+device_choice choose_for_definite(const system_facts& facts, const solve_options& options, int threads) {
+  constexpr std::int64_t many_nonzeros = std::int64_t{1} << 20;
+  constexpr double many_operations = 1e10;
+  const bool large =
+      facts.elimination ? facts.elimination->flops >= many_operations : facts.matrix.nonzeros >= many_nonzeros;
+  if (facts.factorised_on_gpu || options.backend != "auto" || !large || !cuda_may_be_present() ||
+      !cudss::is_installed())
+    return choose(facts, options, threads);
+  const device best = device::best();
+  if (!best.is_cuda()) return choose_cpu(facts, options, threads);
+  return {best, "cuDSS is faster for this size"};
 }
 
 std::string advise(const method&) { return "--method sparse-lu takes any square matrix"; }
 
-constexpr method line(const char* name, const char* title, decltype(method::predict) predict,
+// Of what sparse matrices are made into.
+constexpr method line(const char* name, sparse_factors makes, decltype(method::predict) predict,
                       decltype(method::make) make) {
   return {.name = name,
-          .title = title,
+          .title = name,
           .takes = {matrix_form::sparse},
           .direct = true,
           .options = {method_option::backend},
           .precisions = {working_precision::double_},
-          .on_cuda = {false},
+          .on_cuda = {false, true},
           .refuse = nullptr,
           .advise = advise,
           .predict = predict,
           .choose = choose,
-          .make = make};
+          .make = make,
+          .makes = makes,
+          .more_on_cuda = {working_precision::single, working_precision::mixed}};
 }
 
 template <int kind>
-constexpr method line_by_module(const char* name, decltype(method::predict) predict,
-                                decltype(method::refuse) refuse) {
-  method m = line(name, name, predict, [](const method_setting& setting) {
-    return std::unique_ptr<ready_method>(std::make_unique<ready_by_module<kind>>(setting));
-  });
-  m.refuse = refuse;
+std::unique_ptr<ready_method> make_by_library(const method_setting& setting) {
+  if constexpr (kind != VOUCH_FACTORS_QR)
+    if (setting.dev.is_cuda()) return make_on_gpu<kind>(setting);
+  if constexpr (kind == VOUCH_FACTORS_LU)
+    return make_ready<ready_lu<float>, ready_lu<double>>(setting);
+  else
+    return std::make_unique<ready_by_module<kind>>(setting);
+}
+
+constexpr method line_of_cholesky() {
+  method m = line("sparse-cholesky", sparse_factors::cholesky, predict_cholesky,
+                  make_by_library<VOUCH_FACTORS_CHOLESKY>);
+  m.refuse = not_spd_reason;
+  m.choose = choose_for_definite;
+  return m;
+}
+
+constexpr method line_of_ldlt() {
+  method m = line("sparse-ldlt", sparse_factors::ldlt, predict_ldlt, make_by_library<VOUCH_FACTORS_LDLT>);
+  m.refuse = not_symmetric_reason;
   return m;
 }
 
 constexpr method line_of_lu() {
-  method m = line("sparse-lu", "sparse-lu", predict_any_lu, make_ready<ready_lu<float>, ready_lu<double>>);
+  method m = line("sparse-lu", sparse_factors::lu, predict_any_lu, make_by_library<VOUCH_FACTORS_LU>);
   m.precisions = {working_precision::double_, working_precision::single};
   return m;
 }
 
 constexpr method line_of_qr() {
-  method m = line_by_module<VOUCH_FACTORS_QR>("sparse-qr", predict_qr, nullptr);
+  method m = line("sparse-qr", sparse_factors::qr, predict_qr, make_by_library<VOUCH_FACTORS_QR>);
   m.any_shape = true;
+  m.on_cuda = {false};
+  m.more_on_cuda = {};
+  m.choose = choose_cpu;
   return m;
 }
 
 }  // namespace
 
-constinit const method sparse_cholesky =
-    line_by_module<VOUCH_FACTORS_CHOLESKY>("sparse-cholesky", predict_cholesky, not_spd_reason);
-constinit const method sparse_ldlt =
-    line_by_module<VOUCH_FACTORS_LDLT>("sparse-ldlt", predict_ldlt, not_symmetric_reason);
+constinit const method sparse_cholesky = line_of_cholesky();
+constinit const method sparse_ldlt = line_of_ldlt();
 constinit const method sparse_elimination = line_of_lu();
 constinit const method sparse_orthogonalisation = line_of_qr();
 
