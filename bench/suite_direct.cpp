@@ -11,6 +11,8 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/solve/direct/cudss/factors.hpp>
+#include <vouch/solve/direct/cudss/library.hpp>
 #include <vouch/solve/direct/module_factors.hpp>
 #include <vouch/solve/direct/sparse_backends.hpp>
 #include <vouch/solve/loop/spd_check.hpp>
@@ -56,6 +58,23 @@ std::optional<double> library_seconds(const vouch_backend& backend, int kind, co
   return seconds;
 }
 
+// The same of cuDSS, for a matrix that is on the GPU.
+std::optional<double> library_seconds(const device& gpu, int kind, csr_view<const double> A,
+                                      const array<double>& b, int threads) {
+  const cudss::kind which = kind == VOUCH_FACTORS_CHOLESKY ? cudss::kind::cholesky
+                            : kind == VOUCH_FACTORS_LDLT   ? cudss::kind::ldlt
+                                                           : cudss::kind::lu;
+  array<double> x(gpu, A.rows);
+  bool done = false;
+  const double seconds = seconds_of([&] {
+    cudss::factors<double> factors(gpu, which, A, threads);
+    factors.solve(b.data(), x.data());
+    done = factors.failed() == 0;
+  });
+  if (!done) return {};
+  return seconds;
+}
+
 struct by_vouch {
   double seconds = 0;
   solve_result result;
@@ -71,11 +90,22 @@ by_vouch solve_once(const device& dev, const test_system& system, const solve_op
   return made;
 }
 
+// With operands on the GPU.
+by_vouch solve_once(const device& gpu, csr_view<const double> A, const array<double>& b,
+                    const solve_options& options) {
+  by_vouch made;
+  array<double> x = array<double>::zeros(gpu, A.rows);
+  gpu.synchronize();
+  made.seconds = seconds_of([&] { made.result = solve(gpu, A, b.all(), x.all(), options); });
+  made.x = x.to_vector();
+  return made;
+}
+
 class direct_run {
  public:
   explicit direct_run(const suite_options& options) : options_(options), devices_(open_devices(options)) {
     std::erase_if(devices_, [&](const bench_device& d) {
-      return d.dev.is_cuda() || (options.devices.empty() && d.label != "cpu1");
+      return d.dev.is_cuda() ? !cudss::missing().empty() : options.devices.empty() && d.label != "cpu1";
     });
     results_.suite = "direct";
     results_.title = "Sparse factorisations by Vouch and by the libraries behind them";
@@ -88,10 +118,11 @@ class direct_run {
   const std::vector<bench_device>& devices() const { return devices_; }
 
   void measure(const test_system& system, const bench_device& d) {
+    if (d.dev.is_cuda()) return measure_on_gpu(system, d);
     for (const factor_choice& choice : choices_for(structure<double>(d.dev, system.sparse)))
       for (const sparse_backend& b : sparse_backends()) {
         if (options_.stop()) return;
-        if (b.name == "own" || !b.missing.empty()) continue;
+        if (b.name == "own" || b.on_gpu || !b.missing.empty()) continue;
         try {
           measure(system, d, choice, *backends_for(choice.kind, b.name).front());
         } catch (const error&) {  // it makes no such factors, or not of this matrix
@@ -123,26 +154,53 @@ class direct_run {
  private:
   void measure(const test_system& system, const bench_device& d, const factor_choice& choice,
                const vouch_backend& backend) {
-    constexpr double enough = 2;  // seconds
-    const std::int64_t most = options_.repeat > 0 ? options_.repeat : 5;
-    std::optional<double> alone = library_seconds(backend, choice.kind, system);
-    if (!alone) return;
     solve_options how;
     how.method = choice.method;
     how.backend = backend.name;
-    by_vouch best = solve_once(d.dev, system, how);
+    measure(
+        system, d, how, [&] { return library_seconds(backend, choice.kind, system); },
+        [&] { return solve_once(d.dev, system, how); });
+  }
+
+  void measure_on_gpu(const test_system& system, const bench_device& d) {
+    const device cpu = device::cpu(options_.threads);
+    const csr<double> A = copy(d.dev, cpu, system.sparse.all());
+    const array<double> b = system.b.to(d.dev);
+    for (const factor_choice& choice : choices_for(structure<double>(cpu, system.sparse))) {
+      if (options_.stop()) return;
+      solve_options how;
+      how.method = choice.method;
+      how.backend = "cudss";
+      how.cpu_threads = options_.threads;
+      try {
+        measure(
+            system, d, how, [&] { return library_seconds(d.dev, choice.kind, A.all(), b, cpu.threads()); },
+            [&] { return solve_once(d.dev, A.all(), b, how); });
+      } catch (const error&) {  // it does not take this matrix
+      }
+    }
+  }
+
+  // By functions: what library_seconds() and solve_once() say.
+  template <class Library, class Solve>
+  void measure(const test_system& system, const bench_device& d, const solve_options& how,
+               const Library& library, const Solve& solve) {
+    constexpr double enough = 2;  // seconds
+    const std::int64_t most = options_.repeat > 0 ? options_.repeat : 5;
+    std::optional<double> alone = library();
+    if (!alone) return;
+    by_vouch best = solve();
     std::optional<bool> same_bits;  // of every solve; nothing of a single one
     double spent = *alone + best.seconds;
     for (std::int64_t k = 1; k < most && (k < 3 || spent < enough) && !options_.stop(); ++k) {
-      const by_vouch again = solve_once(d.dev, system, how);
-      const std::optional<double> library = library_seconds(backend, choice.kind, system);
+      const by_vouch again = solve();
       same_bits = same_bits.value_or(true) &&
                   std::memcmp(again.x.data(), best.x.data(), again.x.size() * sizeof(double)) == 0;
       best.seconds = std::min(best.seconds, again.seconds);
-      alone = std::min(*alone, library.value_or(*alone));
+      alone = std::min(*alone, library().value_or(*alone));
       spent += again.seconds + *alone;
     }
-    add(system, d, choice.method, backend.name, best, *alone, same_bits);
+    add(system, d, how.method, how.backend, best, *alone, same_bits);
   }
 
   void add(const test_system& system, const bench_device& d, const std::string& method,

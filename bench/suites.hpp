@@ -65,7 +65,8 @@ suite_results run_options_suite(const suite_options& options);
 ///
 /// Solves the sparse square systems of the suite auto by every back end for the factors that suit the matrix: by
 /// Vouch, from the matrix in memory to the checked answer, and by the library alone, through its module: analysis,
-/// factorisation, one solve. Matrices that a library predicts to take more than 2 10^10 operations are left out.
+/// factorisation, one solve. Matrices that a library predicts to take more than 2 10^10 operations are left out. On a
+/// GPU by cuDSS, with operands there.
 ///
 /// Result  A row a system and back end: Vouch's time over the library's (bar 1.5), and their geometric mean (bar
 ///         1.1); a row for the time itself, with the library's as its peer. A table with entries of the factors,
