@@ -77,6 +77,13 @@ struct plain_entry {
   const char* rare = nullptr;  // on a GPU: where a value stands that only a CPU rounds; val is meaningless
 };
 
+/// Zero, as a row or a column, wraps around to the largest number.
+VOUCH_HOST_DEVICE inline bool is_within(const entry_limits& limits, const plain_entry& e) {
+  return e.row - 1 < limits.rows && e.col - 1 < limits.cols &&
+         static_cast<std::int64_t>(e.row) - static_cast<std::int64_t>(e.col) >= limits.least_below &&
+         !(limits.real_diagonal && e.row == e.col && e.imag != 0);
+}
+
 VOUCH_HOST_DEVICE inline const char* skip_blanks(const char* p) {
   while (*p == ' ') ++p;
   return p;
@@ -136,14 +143,10 @@ VOUCH_HOST_DEVICE inline const char* scan_plain_entry(const char* p, const char*
   if constexpr (Field == matrix_field::complex) {
     if (*q != ' ') return nullptr;
     q = plain_value<Field>(skip_blanks(q), end, e.imag, e.rare);
-    if (q == nullptr || (limits.real_diagonal && e.row == e.col && e.imag != 0)) return nullptr;
+    if (q == nullptr) return nullptr;
   }
   if (*q == '\r') ++q;
-  if (*q != '\n') return nullptr;
-  // Zero wraps around to the largest number.
-  if (e.row - 1 >= limits.rows || e.col - 1 >= limits.cols) return nullptr;
-  if (static_cast<std::int64_t>(e.row) - static_cast<std::int64_t>(e.col) < limits.least_below) return nullptr;
-  return q + 1;
+  return *q == '\n' && is_within(limits, e) ? q + 1 : nullptr;
 }
 
 /// Of a build with CUDA: the matrix whose entries stand in a coordinate file with random access from byte `body` on, on gpu.

@@ -12,6 +12,7 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/io/matrix_file.hpp>
 #include <vouch/io/matrix_market_parts.hpp>
+#include <vouch/text/masked_line.hpp>
 #include <vouch/text/tokens.hpp>
 
 namespace vouch {
@@ -135,18 +136,35 @@ struct entry_target {
 void set(double& to, double real, double) { to = real; }
 void set(std::complex<double>& to, double real, double imag) { to = {real, imag}; }
 
+// One number of the field.
+template <matrix_field Field>
+[[gnu::always_inline]] inline bool take_number(masked_line& line, double& number) {
+  return Field == matrix_field::integer ? line.integer(number) : line.real(number);
+}
+
+// What scan_plain_entry takes, where all of a line is seen at once; nullptr also elsewhere.
+template <matrix_field Field>
+[[gnu::always_inline]] inline const char* scan_short_entry(const char* p, const entry_limits& limits,
+                                                           plain_entry& e) {
+  masked_line line(p);
+  if (!line.whole(e.row) || !line.blanks() || !line.whole(e.col)) return nullptr;
+  if (Field != matrix_field::pattern && (!line.blanks() || !take_number<Field>(line, e.val))) return nullptr;
+  if (Field == matrix_field::complex && (!line.blanks() || !take_number<Field>(line, e.imag))) return nullptr;
+  return is_within(limits, e) ? line.next() : nullptr;
+}
+
 // Parses entries of the plain form; stops before the first line of another form, at the end, or when room
 // entries are there.
 //
-// The position of a line depends on the end of the line before: that chain bounds the speed, so digits are
-// taken eight at a time without a branch on their number.
+// The position of a line depends on the end of the line before: that chain bounds the speed.
 template <matrix_field Field, class T>
 const char* parse_plain(const char* p, const char* end, const entry_limits& limits, const entry_target<T>& to,
                         std::int64_t room, std::int64_t& found) {
   std::int64_t k = found;
   for (; p < end && k < room; ++k) {
     plain_entry e;
-    const char* const next = scan_plain_entry<Field>(p, end, limits, e);
+    const char* next = masked_line::pays ? scan_short_entry<Field>(p, limits, e) : nullptr;
+    if (next == nullptr) next = scan_plain_entry<Field>(p, end, limits, e);
     if (next == nullptr) break;
     to.row[k] = static_cast<std::int32_t>(e.row - 1);
     to.col[k] = static_cast<std::int32_t>(e.col - 1);

@@ -37,7 +37,31 @@ constexpr std::uint64_t spelled(std::uint64_t x) {
          32;
 }
 
-inline constexpr std::uint64_t power_of_ten[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+inline constexpr std::uint64_t power_of_ten[] = {1,
+                                                 10,
+                                                 100,
+                                                 1000,
+                                                 10000,
+                                                 100000,
+                                                 1000000,
+                                                 10000000,
+                                                 100000000,
+                                                 1000000000,
+                                                 10000000000u,
+                                                 100000000000u,
+                                                 1000000000000u,
+                                                 10000000000000u,
+                                                 100000000000000u,
+                                                 1000000000000000u,
+                                                 10000000000000000u,
+                                                 100000000000000000u,
+                                                 1000000000000000000u};
+
+/// The number that the first `count` of eight bytes at p spell, all of them digits; count from 1 to 8.
+inline std::uint64_t spelled_front(const char* p, int count) {
+  // Shifting moves the digits to the top; the bytes that enter below are leading zeros.
+  return spelled((load_eight(p) & 0x0f * ones) << (64 - 8 * count));
+}
 
 /// Appends the decimal digits at the front of [p, last) to number, modulo 2^64; returns their end.
 ///
@@ -160,6 +184,21 @@ inline bool nearest_double(std::uint64_t m, int power, double& nearest) {
   return true;
 }
 
+/// The double nearest to a number; false where that is for parse_rare_real to tell.
+inline bool nearest_double(const decimal_text& d, double& nearest) {
+  if (d.exponent < least_power || d.exponent > largest_power) [[unlikely]]
+    return false;
+  const auto power = static_cast<int>(d.exponent);
+  double magnitude;
+  if (d.digits <= exact_integer && power >= -exact_power && power <= exact_power)
+    magnitude = compose(d.digits, power);
+  else if (!nearest_double(d.digits, power, magnitude)) [[unlikely]]
+    return false;
+  const std::uint64_t sign = std::uint64_t{d.negative} << 63;
+  nearest = std::bit_cast<double>(std::bit_cast<std::uint64_t>(magnitude) | sign);
+  return true;
+}
+
 /// As parse_real, by the standard library: for long digit strings and far exponents.
 parsed_number<double> parse_rare_real(const char* first, const char* last);
 
@@ -168,16 +207,10 @@ inline parsed_number<double> scan_real(const char* first, const char* last) {
   const decimal_text d = scan_decimal(first, last);
   if (d.count == 0) [[unlikely]]
     return {0, first, number_error::malformed};
-  if (!d.exact || d.exponent < least_power || d.exponent > largest_power) [[unlikely]]
+  double number;
+  if (!d.exact || !nearest_double(d, number)) [[unlikely]]
     return parse_rare_real(first, last);
-  const auto power = static_cast<int>(d.exponent);
-  double magnitude;
-  if (d.digits <= exact_integer && power >= -exact_power && power <= exact_power)
-    magnitude = compose(d.digits, power);
-  else if (!nearest_double(d.digits, power, magnitude)) [[unlikely]]
-    return parse_rare_real(first, last);
-  const std::uint64_t sign = std::uint64_t{d.negative} << 63;
-  return {std::bit_cast<double>(std::bit_cast<std::uint64_t>(magnitude) | sign), d.end, number_error::none};
+  return {number, d.end, number_error::none};
 }
 
 }  // namespace digits
