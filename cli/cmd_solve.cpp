@@ -52,15 +52,18 @@ int cmd_solve(std::span<const char* const> arguments) {
   warn_before(log, request);
 
   const device dev = request.options.run_on.value_or(cpu);
+  spent_seconds seconds;
+  const stopwatch reading;
   linear_system system =
-      with_sign_of_life(log, "reading", [&] { return read_system_matrix(cpu, dev, request.matrix); });
-  if (dev.is_cuda()) system.seconds.cuda_start = opening_seconds;
+      with_sign_of_life(log, "reading", [&] { return read_linear_system(cpu, dev, request.matrix); });
+  seconds.read = reading.seconds();
+  if (dev.is_cuda()) seconds.cuda_start = opening_seconds;
   take_near_nullspace(cpu, system, request);
   solve_watch watch(log, request, system);
   request.options.observer = &watch;
   solver A = make_solver(cpu, system, request.options);
   A.plan();
-  take_vectors(cpu, request, system);
+  take_vectors(cpu, request, system, seconds);
   log_task(log, request, system, A);
   log_checkpoints(log, request, [&watch] { watch.make_room(); });
   solve_outcome outcome = run_solve(request, system, cpu, A, watch);
@@ -72,7 +75,6 @@ int cmd_solve(std::span<const char* const> arguments) {
   prove_outcome(request, cpu, system, log, A, outcome);
   if (result.proof) log_verification(log, *result.proof);
 
-  spent_seconds seconds = system.seconds;
   seconds.add(result.times);
   seconds.setup += A.setup_seconds();
   const structure_facts& facts = A.facts();

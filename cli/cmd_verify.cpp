@@ -123,7 +123,7 @@ int cmd_verify(std::span<const char* const> arguments) {
   array<double> x;
   verify_times times;
   linear_system system =
-      with_sign_of_life(log, "reading", [&] { return read_system_matrix(cpu, dev, options.matrix); });
+      with_sign_of_life(log, "reading", [&] { return read_linear_system(cpu, dev, options.matrix); });
   solve_options asked;
   asked.run_on = dev;
   asked.cpu_threads = cpu.threads();

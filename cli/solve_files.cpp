@@ -38,7 +38,7 @@ plot::line_plot convergence_plot(const solve_request& request, const linear_syst
       fmt::format("{}: {} after {} iterations", std::filesystem::path(system.file).filename().string(),
                   name(report.status), report.iterations);
   result.subtitle = fmt::format("{} unknowns, {} nonzeros; {}, preconditioner {}, {} precision; {}",
-                                system.unknowns(), system.entries_of(facts), report.how->title,
+                                system.unknowns(), entries_of(system, facts), report.how->title,
                                 report.preconditioner, report.precision, report.where.name());
   result.x = {"iteration", plot::scale::linear, 0.0, {}};
   result.y = {"residual / norm of the right-hand side", plot::scale::logarithmic, {}, {}};

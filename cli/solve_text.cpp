@@ -88,7 +88,7 @@ void log_matrix(const console& log, const linear_system& system, const structure
   const std::string size =
       fmt::format("matrix     {}: {} x {}", base_name(system.file), system.equations(), system.unknowns());
   if (facts.rows == 0) return log.line(size + ", nothing to solve");
-  log.line(fmt::format("{}, {} nonzeros, {}{}", size, system.entries_of(facts), symmetry_text(system, facts),
+  log.line(fmt::format("{}, {} nonzeros, {}{}", size, entries_of(system, facts), symmetry_text(system, facts),
                        !facts.square             ? ""
                        : facts.diagonal_positive ? ", positive diagonal"
                                                  : ", mixed diagonal"));

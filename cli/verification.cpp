@@ -94,7 +94,7 @@ proof_request proof_for(const device& cpu, const verification_request& request, 
     throw value_error("files of radii and --decimal are not for complex matrices",
                       "--matrix-radius and --rhs-radius take a number, relative to real and imaginary parts");
   if (!request.has_radii_of_entries()) return asked;
-  radii = read_radii(cpu, request, system);
+  radii = read_radii(cpu, {request.within, request.matrix_file, request.rhs_file, request.decimal}, system);
   asked.radii = &radii;
   return asked;
 }

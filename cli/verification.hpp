@@ -8,6 +8,7 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
+#include <vouch/solve/linear_system.hpp>
 #include <vouch/solve/proof.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/verify/uncertainty.hpp>
@@ -17,7 +18,6 @@
 namespace vouch::cli {
 
 class command_line;
-struct linear_system;
 
 /// What is asked for.
 struct verification_request {
@@ -44,12 +44,6 @@ void add_bound_options(command_line& line, verification_request& request);
 /// option is the one that asks for digits. Throws usage_error; file_error where the bounds could not be
 /// written.
 void check_verification(verification_request& request, const char* option = "--verify");
-
-/// The sum of all that the request says: files of radii, decimal numbers as written, relative radii.
-/// Those of the right-hand sides lie column by column.
-///
-/// Throws  what the readers throw; shape_error  a file of another shape; value_error  a negative radius
-data_radii read_radii(const device& cpu, const verification_request& request, const linear_system& system);
 
 /// What is asked of a solver; radii outlives it. system tells which radii there are.
 proof_request proof_for(const device& cpu, const verification_request& request, const linear_system& system,

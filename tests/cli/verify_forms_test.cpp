@@ -180,7 +180,7 @@ TEST_F(tool_verify_forms, radii_from_a_pipe) {
   const tool_result twice = run("verify A.mtx x.txt --decimal -b " + path(pipe));
   rhs.join();
   EXPECT_EQ(twice.code, 2);
-  EXPECT_NE(twice.err.find("--decimal reads it twice"), std::string::npos) << twice.err;
+  EXPECT_NE(twice.err.find("decimal numbers are read twice"), std::string::npos) << twice.err;
 }
 
 // What a solve of nothing writes, every other call reads.

@@ -1,7 +1,4 @@
 // How far the data of a system may be from what was read, entry by entry.
-
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -10,15 +7,15 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/core/ieee_environment.hpp>
 #include <vouch/dense/sparsify.hpp>
 #include <vouch/interval/rounding.hpp>
 #include <vouch/io/decimal_radii.hpp>
 #include <vouch/io/vectors.hpp>
+#include <vouch/solve/linear_system.hpp>
+#include <vouch/text/number.hpp>
 
-#include "solve_system.hpp"
-#include "verification.hpp"
-
-namespace vouch::cli {
+namespace vouch {
 namespace {
 
 struct radius_at {
@@ -26,6 +23,10 @@ struct radius_at {
   std::int32_t col = 0;
   double radius = 0;
 };
+
+std::string by(std::int64_t rows, std::int64_t cols) {
+  return std::to_string(rows) + " by " + std::to_string(cols);
+}
 
 // What can be read a second time, for its decimals.
 bool stays(const std::string& path) {
@@ -41,7 +42,7 @@ class radius_file {
 
   bool has_decimals() const { return stays_; }
   double at_least(double radius) const {
-    if (!(radius >= 0)) throw value_error(fmt::format("{}: the radius {} is negative", path_, radius));
+    if (!(radius >= 0)) throw value_error(path_ + ": the radius " + number_text(radius) + " is negative");
     return stays_ ? radius : std::nextafter(radius, HUGE_VAL);
   }
 
@@ -63,8 +64,8 @@ void add_file(const device& cpu, const std::string& path, const linear_system& s
   const std::int64_t rows = dense ? dense->rows : std::get<csr<double>>(read).rows;
   const std::int64_t cols = dense ? dense->cols : std::get<csr<double>>(read).cols;
   if (rows != system.rows() || cols != system.cols())
-    throw shape_error(fmt::format("{}: {} by {}, but {} is {} by {}", path, rows, cols, system.file,
-                                  system.rows(), system.cols()));
+    throw shape_error(path + ": " + by(rows, cols) + ", but " + system.file + " is " +
+                      by(system.rows(), system.cols()));
   const radius_file file(path);
   if (file.has_decimals()) add_matrix(read_matrix_radii(cpu, path), 1, list);
   if (!dense) {
@@ -107,8 +108,8 @@ csr<double> summed(const device& cpu, std::int64_t rows, std::int64_t cols, std:
 void add_vectors(const std::string& path, const vectors& given, double factor, const linear_system& system,
                  array<double>& radii) {
   if (given.rows != system.rows() || (given.cols != system.columns && given.cols != 1))
-    throw shape_error(fmt::format("{}: {} by {}, but the right-hand side is {} by {}", path, given.rows,
-                                  given.cols, system.rows(), system.columns));
+    throw shape_error(path + ": " + by(given.rows, given.cols) + ", but the right-hand side is " +
+                      by(system.rows(), system.columns));
   for (std::int64_t k = 0; k < radii.size(); ++k)
     radii[k] = add_up(radii[k], mul_up(factor, given.values[k % given.values.size()]));
 }
@@ -125,12 +126,13 @@ void add_vector_file(const device& cpu, const std::string& path, const linear_sy
 bool is_file(const std::string& rhs) { return rhs != "ones" && rhs != "row-sums"; }
 
 void require_decimals(const std::string& path) {
-  if (!stays(path)) throw value_error(fmt::format("{}: --decimal reads it twice, as only a file can be", path));
+  if (!stays(path)) throw value_error(path + ": decimal numbers are read twice, as only a file can be");
 }
 
 }  // namespace
 
-data_radii read_radii(const device& cpu, const verification_request& request, const linear_system& system) {
+data_radii read_radii(const device& cpu, const radii_request& request, const linear_system& system) {
+  const ieee_environment here;
   const uncertainty& within = request.within;  // of the decimals, where these count
   std::vector<radius_at> list;
   if (!request.matrix_file.empty()) add_file(cpu, request.matrix_file, system, list);
@@ -152,4 +154,4 @@ data_radii read_radii(const device& cpu, const verification_request& request, co
   return radii;
 }
 
-}  // namespace vouch::cli
+}  // namespace vouch
