@@ -7,17 +7,14 @@
 #include <concepts>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <tuple>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include <vouch/core/config.hpp>
 #include <vouch/dense/sparsify.hpp>
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/io/vectors.hpp>
 #include <vouch/solve/complex.hpp>
-#include <vouch/sparse/coo.hpp>
 #include <vouch/sparse/ordering.hpp>
 #include <vouch/sparse/transpose.hpp>
 #include <vouch/text/file.hpp>
@@ -112,39 +109,6 @@ void write_permutation(const device& cpu, atomic_file& file, const array<std::in
   write_vectors(file, numbers, numbers.size());
 }
 
-csr<double> transposed(const device& cpu, const csr<double>& A) { return transpose<double>(cpu, A); }
-csr<double> permuted(const device& cpu, const csr<double>& A, const array<std::int32_t>& order) {
-  return permute<double>(cpu, A, order);
-}
-
-// Entry (i, j) goes where place(i, j) says.
-template <class Place>
-csr<std::complex<double>> moved(const device& cpu, const csr<std::complex<double>>& A, std::int64_t rows,
-                                std::int64_t cols, const Place& place) {
-  complex_coo B{rows,
-                cols,
-                symmetry::general,
-                array<std::int32_t>(cpu, A.nonzeros()),
-                array<std::int32_t>(cpu, A.nonzeros()),
-                A.val.to(cpu)};
-  for (std::int64_t i = 0; i < A.rows; ++i)
-    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
-      std::tie(B.row[k], B.col[k]) = place(static_cast<std::int32_t>(i), A.col[k]);
-  return to_csr(cpu, B);
-}
-csr<std::complex<double>> transposed(const device& cpu, const csr<std::complex<double>>& A) {
-  return moved(cpu, A, A.cols, A.rows, [](std::int32_t i, std::int32_t j) { return std::pair(j, i); });
-}
-csr<std::complex<double>> permuted(const device& cpu, const csr<std::complex<double>>& A,
-                                   const array<std::int32_t>& order) {
-  std::vector<std::int32_t> to(static_cast<std::size_t>(A.rows));
-  for (std::int64_t i = 0; i < A.rows; ++i)
-    to[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
-  return moved(cpu, A, A.rows, A.cols, [&](std::int32_t i, std::int32_t j) {
-    return std::pair(to[static_cast<std::size_t>(i)], to[static_cast<std::size_t>(j)]);
-  });
-}
-
 void declare(command_line& line, convert_options& o) {
   line.example("vouch convert A.mtx.gz A.mtx", "unpack; comments go, duplicates are summed");
   line.example("vouch convert A.mtx B.mtx --order rcm", "renumber the unknowns for a narrow band");
@@ -178,10 +142,10 @@ template <class T>
 void convert(const device& cpu, const console& log, const convert_options& o, const content& c, csr<T>& A,
              const stopwatch& clock) {
   const double read_seconds = clock.seconds();
-  if (o.transposed) A = transposed(cpu, A);
+  if (o.transposed) A = transpose(cpu, std::as_const(A).all());
   atomic_files files;
   if (const auto order = new_order(cpu, o, A)) {
-    A = permuted(cpu, A, *order);
+    A = permute(cpu, std::as_const(A).all(), *order);
     if (!o.permutation.empty()) write_permutation(cpu, files.open(o.permutation), *order);
   }
   const double work_seconds = clock.seconds() - read_seconds;

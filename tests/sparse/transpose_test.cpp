@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <complex>
+
 #include <vouch/sparse/transpose.hpp>
 
 #include "matrices.hpp"
@@ -33,6 +35,25 @@ template <class T>
 class transposes : public ::testing::Test {};
 using reals = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(transposes, reals);
+
+// By its parts.
+TEST(transpose_of_complex_numbers, moves_every_entry_as_it_is) {
+  using complex = std::complex<double>;
+  const device cpu = device::cpu(2);
+  const csr<double> parts =
+      testing::matrix_of<double>(4, 3, {{{0, 1}, 1}, {{0, 2}, 2}, {{2, 0}, 3}, {{3, 2}, 4}});
+  const auto with_parts = [&](const csr<double>& of) {
+    csr<complex> A{of.rows, of.cols, of.row_ptr.to(cpu), of.col.to(cpu), array<complex>(cpu, of.nonzeros())};
+    for (std::int64_t k = 0; k < of.nonzeros(); ++k) A.val[k] = {of.val[k], -10 * of.val[k]};
+    return A;
+  };
+  const csr<complex> A = with_parts(parts), expected = with_parts(transpose<double>(cpu, parts));
+  const csr<complex> B = transpose(cpu, A.all());
+  EXPECT_EQ(B.rows, 3);
+  EXPECT_EQ(B.row_ptr.to_vector(), expected.row_ptr.to_vector());
+  EXPECT_EQ(B.col.to_vector(), expected.col.to_vector());
+  EXPECT_EQ(B.val.to_vector(), expected.val.to_vector());
+}
 
 TYPED_TEST(transposes, small_shapes) {
   expect_transpose<TypeParam>(0, 0, {});

@@ -52,8 +52,10 @@ array<std::int32_t> inverse_order(const device& dev, view<const std::int32_t> or
   return inverse;
 }
 
-template <real T>
-csr<T> permute(const device& dev, csr_view<const T> A, view<const std::int32_t> order) {
+namespace {
+
+template <class T>
+csr<T> permuted(const device& dev, csr_view<const T> A, view<const std::int32_t> order) {
   const valid_csr valid("permute", dev, A);
   if (A.rows != A.cols || order.size() != A.rows)
     throw shape_error("permute: " + std::to_string(A.rows) + " by " + std::to_string(A.cols) +
@@ -78,6 +80,18 @@ csr<T> permute(const device& dev, csr_view<const T> A, view<const std::int32_t> 
     }
   }
   return B;
+}
+
+}  // namespace
+
+template <real T>
+csr<T> permute(const device& dev, csr_view<const T> A, view<const std::int32_t> order) {
+  return permuted(dev, A, order);
+}
+
+csr<std::complex<double>> permute(const device& dev, csr_view<const std::complex<double>> A,
+                                  view<const std::int32_t> order) {
+  return permuted(dev, A, order);
 }
 
 template VOUCH_PUBLIC csr<float> permute(const device&, csr_view<const float>, view<const std::int32_t>);

@@ -79,7 +79,7 @@ void place(const device& dev, std::vector<part>& parts, array<std::int64_t>& row
   std::partial_sum(row_ptr.begin(), row_ptr.end(), row_ptr.begin());
 }
 
-template <real T>
+template <class T>
 csr<T> transpose_cpu(const device& dev, csr_view<const T> A) {
   csr<T> B{A.cols, A.rows, array<std::int64_t>(dev, A.cols + 1), array<std::int32_t>(dev, A.nonzeros),
            array<T>(dev, A.nonzeros)};
@@ -118,12 +118,28 @@ csr<T> transpose_trusted(const device& dev, csr_view<const T> A) {
 
 }  // namespace detail
 
+namespace {
+
+void check_rows(std::int64_t rows) {
+  if (rows > std::numeric_limits<std::int32_t>::max())
+    throw value_error("transpose: " + std::to_string(rows) + " rows do not fit in 32-bit columns");
+}
+
+}  // namespace
+
+csr<std::complex<double>> transpose(const device& cpu, csr_view<const std::complex<double>> A) {
+  const ieee_environment here;
+  const valid_csr valid("transpose", cpu, A);
+  if (cpu.is_cuda()) throw value_error("transpose: complex matrices are for CPUs");
+  check_rows(A.rows);
+  return transpose_cpu(cpu, A);
+}
+
 template <real T>
 csr<T> transpose(const device& dev, csr_view<const T> A) {
   const ieee_environment here;
   const valid_csr valid("transpose", dev, A);
-  if (A.rows > std::numeric_limits<std::int32_t>::max())
-    throw value_error("transpose: " + std::to_string(A.rows) + " rows do not fit in 32-bit columns");
+  check_rows(A.rows);
   return detail::transpose_trusted(dev, A);
 }
 

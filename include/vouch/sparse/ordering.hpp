@@ -1,6 +1,7 @@
 // vouch/sparse/ordering.hpp -- new numberings of the unknowns, for narrow bands or sparse factors, and matrices in
 // them.
 #pragma once
+#include <complex>
 #include <cstdint>
 #include <optional>
 
@@ -81,5 +82,7 @@ array<std::int32_t> inverse_order(const device& dev, view<const std::int32_t> or
 ///         value_error  order is not a permutation
 template <real T>
 csr<T> permute(const device& dev, csr_view<const T> A, view<const std::int32_t> order);
+csr<std::complex<double>> permute(const device& dev, csr_view<const std::complex<double>> A,
+                                  view<const std::int32_t> order);
 
 }  // namespace vouch

@@ -1,5 +1,7 @@
 // vouch/sparse/transpose.hpp -- the transpose of a CSR matrix.
 #pragma once
+#include <complex>
+
 #include <vouch/core/device.hpp>
 #include <vouch/core/visibility.hpp>
 #include <vouch/sparse/csr.hpp>
@@ -18,5 +20,7 @@ namespace VOUCH_PUBLIC vouch {
 /// Throws  value_error  A has more rows than 32-bit columns can count
 template <real T>
 csr<T> transpose(const device& dev, csr_view<const T> A);
+/// The same of complex numbers, on a CPU. They are not conjugated.
+csr<std::complex<double>> transpose(const device& cpu, csr_view<const std::complex<double>> A);
 
 }  // namespace vouch
