@@ -7,12 +7,14 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 #include <variant>
 
 #include <vouch/core/config.hpp>
 #include <vouch/dense/sparsify.hpp>
 #include <vouch/io/vectors.hpp>
 #include <vouch/solve/complex.hpp>
+#include <vouch/solve/direct/sparse_backends.hpp>
 #include <vouch/sparse/picture.hpp>
 #include <vouch/sparse/structure.hpp>
 #include <vouch/text/file.hpp>
@@ -91,7 +93,13 @@ found examine(const device& cpu, const std::string& file, bool inertia) {
   return f;
 }
 
-// By the pivots of L D L^T, which zeros on the right-hand side need no solve with.
+bool is_there(std::string_view backend) {
+  for (const sparse_backend& b : sparse_backends())
+    if (b.name == backend) return b.missing.empty();
+  return false;
+}
+
+// By the pivots of L D L^T, which zeros on the right-hand side need no solve with; by MUMPS, or on a GPU by cuDSS.
 inertia count_eigenvalues(const device& cpu, const std::string& file, const found& f) {
   const csr<double>& A = f.complex ? f.real : f.A;
   if (A.rows != A.cols)
@@ -99,6 +107,7 @@ inertia count_eigenvalues(const device& cpu, const std::string& file, const foun
                       "leave out --inertia for the facts alone");
   solve_options how;
   how.method = "sparse-ldlt";
+  if (!is_there("mumps") && is_there("cudss") && device::best().is_cuda()) how.backend = "cudss";
   how.names.matrix = f.complex ? file + ", by its real form" : file;
   const array<double> zeros = array<double>::zeros(cpu, A.rows);
   array<double> x = array<double>::zeros(cpu, A.rows);
