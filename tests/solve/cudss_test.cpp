@@ -116,6 +116,13 @@ TEST(cudss, pivots_of_symmetric_factors_count_eigenvalues) {
   }
 }
 
+TEST(cudss, goes_without_interchanges_where_they_are_refused) {
+  const fault refuses("no-interchanges");
+  const solve_report report = solve(cudss::kind::ldlt, indefinite(30, 4, 4));
+  EXPECT_EQ(report.status, solve_status::converged) << report.reason;
+  EXPECT_EQ(report.signs->negative, 4);
+}
+
 TEST(cudss, several_columns_and_new_values) {
   csr<double> A = any_matrix(35, 1);
   gpu_factors<double, double> factors(cpu, cudss::kind::lu, A.all(), 1);

@@ -29,7 +29,7 @@ struct mock_handle {
   int type = -1;
 };
 struct mock_config {
-  bool deterministic = false, hybrid = false;
+  bool deterministic = false, hybrid = false, interchanges = false;
   std::int64_t device_limit = -1;
 };
 struct mock_matrix {
@@ -178,6 +178,7 @@ VOUCH_EXPORT int cudssConfigSet(config_object config, int which, const void* val
   const std::size_t wanted = which == setting::hybrid_device_limit ? 8 : 4;
   if (bytes != wanted) return invalid_value;
   if (which == setting::deterministic) set.deterministic = number != 0;
+  if (which == setting::pivoting) set.interchanges = number == bunch_kaufman;
   if (which == setting::hybrid_memory) set.hybrid = number != 0;
   if (which == setting::hybrid_device_limit) set.device_limit = number;
   return success;
@@ -191,7 +192,7 @@ VOUCH_EXPORT int cudssDataDestroy(handle, data_object data) {
   return success;
 }
 VOUCH_EXPORT int cudssDataSet(handle, data_object data, int which, const void* value, std::size_t) {
-  if (which != fact::interrupt) return invalid_value;
+  if (which != fact::interrupt || value == nullptr) return invalid_value;
   static_cast<mock_data*>(data)->interrupt = static_cast<const std::int32_t*>(value);
   return success;
 }
@@ -265,6 +266,7 @@ VOUCH_EXPORT int cudssExecute(handle handle, int phase, config_object config, da
   if (by.type >= 0 && by.type != matrix.type) return internal_error;
   by.type = matrix.type;
   if (set.deterministic && (set.hybrid || static_cast<mock_matrix*>(b)->cols != 1)) return not_supported;
+  if (is_asked("no-interchanges") && set.interchanges && phase == factorisation) return not_supported;
   if (is_asked("hybrid") && phase != analysis && (!set.hybrid || set.device_limit < least_of_hybrid))
     return alloc_failed;
   switch (phase) {

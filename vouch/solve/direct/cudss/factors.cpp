@@ -49,10 +49,13 @@ handle_of_gpu& the_handle(const device& dev, int type) {
   return of;
 }
 
-// Tells cuDSS, which looks at a number of its own, that the caller asked for the end.
+using interrupt_flag = std::atomic<std::int32_t>;
+static_assert(sizeof(interrupt_flag) == 4 && interrupt_flag::is_always_lock_free, "cuDSS reads a number");
+
+// Raises the flag that cuDSS looks at once the caller asks for the end.
 class interruption {
  public:
-  interruption() : watcher_([this] { watch(); }) {}
+  explicit interruption(interrupt_flag& flag) : flag_(flag), watcher_([this] { watch(); }) {}
   ~interruption() {
     {
       const std::lock_guard lock(guard_);
@@ -60,10 +63,10 @@ class interruption {
     }
     finished_.notify_one();
     watcher_.join();
+    flag_.store(0);
   }
   interruption(const interruption&) = delete;
   interruption& operator=(const interruption&) = delete;
-  void* flag() { return &flag_; }
 
  private:
   void watch() {
@@ -73,9 +76,8 @@ class interruption {
       if (probe_.requested()) flag_.store(1, std::memory_order_release);
   }
 
+  interrupt_flag& flag_;
   const cancellation_probe probe_;  // of the thread that makes it
-  std::atomic<std::int32_t> flag_{0};
-  static_assert(sizeof(std::atomic<std::int32_t>) == 4 && std::atomic<std::int32_t>::is_always_lock_free);
   std::mutex guard_;
   std::condition_variable finished_;
   bool done_ = false;
@@ -103,6 +105,9 @@ class factors<T>::objects {
     const std::lock_guard lock(of_.in_use);
     cudss::check(find<create_config_function>("cudssConfigCreate")(&config_), "cudssConfigCreate");
     cudss::check(find<create_data_function>("cudssDataCreate")(of_.opened, &data_), "cudssDataCreate");
+    cudss::check(find<set_data_function>("cudssDataSet")(of_.opened, data_, fact::interrupt, &interrupt_,
+                                                         sizeof interrupt_),
+                 "cudssDataSet");
   }
   ~objects() {
     const std::lock_guard lock(of_.in_use);
@@ -132,14 +137,12 @@ class factors<T>::objects {
                      int32_type, type_of<T>, type_for(which), which == kind::lu ? full : upper, from_zero),
                  "cudssMatrixCreateCsr");
   }
+  interrupt_flag& interrupt() { return interrupt_; }
   // Of n unknowns; the status.
-  int run(int phase, std::int64_t n, const T* b, T* x, void* interrupt) {
+  int run(int phase, std::int64_t n, const T* b, T* x) {
     const std::lock_guard lock(of_.in_use);
     if (dev_.is_cuda())
       cudss::check(find<set_stream_function>("cudssSetStream")(of_.opened, dev_.stream()), "cudssSetStream");
-    cudss::check(find<set_data_function>("cudssDataSet")(of_.opened, data_, fact::interrupt, interrupt,
-                                                         sizeof(std::int32_t)),
-                 "cudssDataSet");
     matrix_object rhs = nullptr, solution = nullptr;
     const auto column = [n](matrix_object* made, const T* values) {
       return find<create_dense_function>("cudssMatrixCreateDn")(made, n, 1, n, values, type_of<T>, by_columns);
@@ -163,6 +166,7 @@ class factors<T>::objects {
 
   handle_of_gpu& of_;
   const device& dev_;
+  interrupt_flag interrupt_{0};
   config_object config_ = nullptr;
   data_object data_ = nullptr;
   matrix_object matrix_ = nullptr;
@@ -173,10 +177,21 @@ factors<T>::factors(const device& dev, kind which, csr_view<const T> A, int thre
     : dev_(dev),
       kind_(which),
       A_(A),
+      interchanges_(which == kind::ldlt),
       unused_(array<T>::zeros(dev, A.rows)),  // which selects the GPU
       handle_(the_handle(dev, type_of<T>)) {
-  analyse(threads);
-  factorise(A);
+  const auto make = [&] {
+    analyse(threads);
+    factorise(A);
+  };
+  try {
+    make();
+  } catch (
+      const value_error&) {  // not with interchanges, which cuDSS does not take together with whatever else it does
+    if (!interchanges_) throw;
+    interchanges_ = factorised_ = false;
+    make();
+  }
 }
 
 template <real T>
@@ -186,8 +201,8 @@ template <real T>
 void factors<T>::run(int phase, const char* what, const T* b, T* x) {
   zero_bytes(dev_, unused_.data(), sizeof(T));  // selects the GPU
   std::optional<interruption> listening;
-  if (phase != solution) listening.emplace();
-  const int status = all_->run(phase, A_.rows, b, x, listening ? listening->flag() : nullptr);
+  if (phase != solution) listening.emplace(all_->interrupt());
+  const int status = all_->run(phase, A_.rows, b, x);
   if (status == success) return;
   check_cancellation();
   switch (status) {
@@ -210,7 +225,7 @@ void factors<T>::analyse(int threads) {
     all_->set(setting::host_threads, threads);
     all_->set(hybrid_ ? setting::hybrid_memory : setting::deterministic, std::int32_t{1});
     // Else zeros on the diagonal are made pivots of.
-    if (kind_ == kind::ldlt && !hybrid_) all_->set(setting::pivoting, std::int32_t{bunch_kaufman});
+    if (interchanges_ && !hybrid_) all_->set(setting::pivoting, std::int32_t{bunch_kaufman});
     all_->wrap(A_, kind_);
     run(analysis, "the analysis", unused_.data(), unused_.data());
     if (!all_->get(fact::memory, bytes)) bytes = {};

@@ -64,7 +64,8 @@ class factors {
   device dev_;
   kind kind_;
   csr_view<const T> A_;
-  array<T> unused_;  // stands for right-hand side and solution where there are none
+  bool interchanges_;  // of L D L^T, as Bunch and Kaufman's; else within blocks of the diagonal
+  array<T> unused_;    // stands for right-hand side and solution where there are none
   handle_of_gpu& handle_;
   std::unique_ptr<objects> all_;
   std::int64_t failed_ = 0;
