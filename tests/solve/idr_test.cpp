@@ -7,6 +7,7 @@
 
 #include <vouch/solve/krylov/idr.hpp>
 #include <vouch/solve/krylov/krylov_system.hpp>
+#include <vouch/solve/loop/vector_update.hpp>
 
 #include "unsymmetric_cases.hpp"
 
@@ -60,7 +61,7 @@ TEST(idr, first_steps_leave_nothing_along_the_shadows) {
     wide_matrix P(A.rows, s);
     auto hashed = array<double>(device::cpu(1), A.rows);
     for (int k = 0; k < s; ++k) {
-      fill_hashed<double>(device::cpu(1), static_cast<std::uint64_t>(k) + 1, hashed);
+      fill_hashed<double>(device::cpu(1), own_stream + static_cast<std::uint64_t>(k) + 1, hashed);
       P.col(k) = as_eigen(hashed.to_vector());
     }
     idr_options options;

@@ -118,7 +118,7 @@ class bicgstab_engine final : public inner_solver<T> {
           break;
         }
         broke_at = iterations.norm();
-        fill_hashed<T>(dev_, ++seed_, shadow_);
+        fill_hashed<T>(dev_, own_stream + ++seed_, shadow_);
         begin();
       }
       best_.offer(iterations, y);

@@ -6,8 +6,8 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/core/random.hpp>
 #include <vouch/solve/krylov/cg.hpp>
+#include <vouch/solve/loop/vector_update.hpp>
 
 namespace vouch {
 namespace {
@@ -16,13 +16,13 @@ constexpr std::int64_t trial_iterations = 8;
 
 array<double> hashed_rhs(const device& cpu, std::int64_t n, bool constants_in_null_space) {
   constexpr std::uint64_t stream = 0x616d67;
-  std::vector<double> b(static_cast<std::size_t>(n));
-  for (std::size_t i = 0; i < b.size(); ++i) b[i] = random_unit(stream, i) - 0.5;
+  array<double> b(cpu, n);
+  fill_hashed<double>(cpu, stream, b);
   if (constants_in_null_space) {
     const double mean = std::accumulate(b.begin(), b.end(), 0.0) / static_cast<double>(n);
     for (double& element : b) element -= mean;
   }
-  return array<double>::from(cpu, b);
+  return b;
 }
 
 iteration_forecast forecast_from(const solve_report& trial, double rtol) {

@@ -14,6 +14,7 @@
 #include <vouch/solve/krylov/krylov_system.hpp>
 #include <vouch/solve/krylov/tried_preconditioner.hpp>
 #include <vouch/solve/loop/complex_vectors.hpp>
+#include <vouch/solve/loop/vector_update.hpp>
 #include <vouch/sparse/structure.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 
@@ -135,8 +136,8 @@ constexpr krylov_method method{.name = "cocg", .title = "COCG", .allowed_growth 
 template <real T>
 bool is_complex_symmetric(const device& dev, const preconditioner<T>& M, std::int64_t n) {
   array<T> u(dev, n), v(dev, n), image(dev, n);
-  fill_hashed<T>(dev, 1, u);
-  fill_hashed<T>(dev, 2, v);
+  fill_hashed<T>(dev, own_stream + 1, u);
+  fill_hashed<T>(dev, own_stream + 2, v);
   M.apply(dev, v, image);
   const T near_one = power_of_two<T>(-exponent_of(dev, image));
   scal<T>(dev, near_one, image);

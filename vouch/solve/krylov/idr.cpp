@@ -89,7 +89,7 @@ class idr_engine final : public inner_solver<T> {
   void make_shadows() {
     for (int k = 0; k < s_; ++k) {
       const view<T> p = column(shadows_, k);
-      fill_hashed<T>(dev_, ++seed_, p);
+      fill_hashed<T>(dev_, own_stream + ++seed_, p);
       for (int pass = 0; pass < 2; ++pass) {
         numbers along{};
         if (k > 0) over_.take_out(block(shadows_, 0, k), p, along.data());

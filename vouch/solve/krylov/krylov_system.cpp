@@ -10,7 +10,6 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/core/random.hpp>
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/dense/blas1.hpp>
 #include <vouch/solve/krylov/krylov_system.hpp>
@@ -145,20 +144,12 @@ solve_report new_krylov_report(const preconditioner<T>* M) {
   return report;
 }
 
-template <real T>
-void fill_hashed(const device& dev, std::uint64_t seed, view<T> v) {
-  constexpr std::uint64_t own = 0x4b72796c6f76;  // no stream that a right-hand side is likely to be of
-  std::vector<T> host(static_cast<std::size_t>(v.size()));
-  for (std::size_t i = 0; i < host.size(); ++i) host[i] = static_cast<T>(random_unit(own + seed, i) - 0.5);
-  copy_bytes(v.data(), dev, host.data(), device::cpu(1), host.size() * sizeof(T));
-}
-
 namespace {
 
 template <real T>
 bool keeps_complex_linear(const device& dev, const preconditioner<T>& M, std::int64_t n) {
   array<T> v(dev, n), turned(dev, n), image(dev, n), of_turned(dev, n);
-  fill_hashed<T>(dev, 0, v);
+  fill_hashed<T>(dev, own_stream, v);
   multiply_by_i<T>(dev, v.data(), turned.data(), n);
   M.apply(dev, v, image);
   M.apply(dev, turned, of_turned);
@@ -217,7 +208,6 @@ solve_report solve_by_krylov(const krylov_method& method, const device& dev, con
                                                solve_report&);                                                 \
   template solve_report new_krylov_report(const preconditioner<T>*);                                           \
   template bool is_complex_linear(const device&, const preconditioner<T>&, std::int64_t);                      \
-  template void fill_hashed(const device&, std::uint64_t, view<T>);                                            \
   template solve_report solve_by_krylov(const krylov_method&, const device&, csr_view<const T>, view<const T>, \
                                         view<T>, const stopping_criterion&, const preconditioner<T>*,          \
                                         const engine_maker<T>&);                                               \

@@ -47,9 +47,8 @@ checked_problem<T> operator_problem(const device& dev, const linear_operator<T>&
 template <real T>
 solve_report new_krylov_report(const preconditioner<T>* M);
 
-/// v := hashed numbers between -1/2 and 1/2, the same for the same seed.
-template <real T>
-void fill_hashed(const device& dev, std::uint64_t seed, view<T> v);
+/// Of hashed vectors, this and those behind it: none that a right-hand side is likely to be of.
+constexpr std::uint64_t own_stream = 0x4b72796c6f76;
 
 /// Whether an engine has complex scalars where A is the real form of complex numbers (vouch/solve/complex.hpp): it has
 /// none; where M is linear for them, as one vector and i times it tell; whatever M is.

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <vector>
 
+#include <vouch/core/array.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/random.hpp>
 #include <vouch/solve/loop/vector_update.hpp>
 
 namespace vouch {
@@ -63,6 +65,17 @@ void scale(const device& dev, T* x, T c, std::int64_t n) {
 }
 
 template <real T>
+void fill_hashed(const device& dev, std::uint64_t stream, view<T> x) {
+  array<T> made(device::cpu(), dev.is_cuda() ? x.size() : 0);
+  T* const to = dev.is_cuda() ? made.data() : x.data();
+  parallel_for(dev.is_cuda() ? made.where() : dev, x.size(), [=](std::int64_t i) {
+    to[i] = static_cast<T>(random_unit(stream, static_cast<std::uint64_t>(i)) - 0.5);
+  });
+  if (dev.is_cuda())
+    copy_bytes(x.data(), dev, to, made.where(), static_cast<std::size_t>(x.size()) * sizeof(T));
+}
+
+template <real T>
 void axpby(const device& dev, T a, const T* x, T b, T* y, std::int64_t n) {
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return axpby_cuda(dev, a, x, b, y, n);
@@ -88,6 +101,8 @@ template VOUCH_PUBLIC void scale(const device&, float*, float, std::int64_t);
 template VOUCH_PUBLIC void scale(const device&, double*, double, std::int64_t);
 template void axpby(const device&, float, const float*, float, float*, std::int64_t);
 template void axpby(const device&, double, const double*, double, double*, std::int64_t);
+template void fill_hashed(const device&, std::uint64_t, view<float>);
+template void fill_hashed(const device&, std::uint64_t, view<double>);
 template void fill(const device&, float*, float, std::int64_t);
 template void fill(const device&, double*, double, std::int64_t);
 

@@ -5,6 +5,7 @@
 #include <vouch/core/device.hpp>
 #include <vouch/core/double_double.hpp>
 #include <vouch/core/types.hpp>
+#include <vouch/core/view.hpp>
 
 namespace vouch {
 
@@ -23,6 +24,10 @@ void add_constant(const device& dev, T* x, double c, std::int64_t n);
 /// x := c everywhere.
 template <real T>
 void fill(const device& dev, T* x, T c, std::int64_t n);
+
+/// x := hashed numbers between -1/2 and 1/2, the same for the same stream (random_unit()).
+template <real T>
+void fill_hashed(const device& dev, std::uint64_t stream, view<T> x);
 
 /// x := c x.
 template <real T>

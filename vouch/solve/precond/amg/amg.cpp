@@ -12,10 +12,10 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/core/random.hpp>
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/core/string_printf.hpp>
 #include <vouch/dense/blas1.hpp>
+#include <vouch/solve/loop/vector_update.hpp>
 #include <vouch/solve/precond/amg/build.hpp>
 #include <vouch/solve/precond/amg/complex_amg.hpp>
 #include <vouch/solve/precond/amg/executor_cpu.hpp>
@@ -431,9 +431,7 @@ class v_cycle final : public amg<T> {
     constexpr float enough = 1.0F / 64;
     const std::int64_t n = rows();
     array<float> r(dev_, n), p(dev_, n), q(dev_, n);
-#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev_, n)) schedule(static)
-    for (std::int64_t i = 0; i < n; ++i)
-      r[i] = static_cast<float>(random_unit(stream, static_cast<std::uint64_t>(i)) - 0.5);
+    fill_hashed<float>(dev_, stream, r);
     if (row_sums_zero) without_constants(r);
     const float before = nrm2<float>(dev_, r);
     float product = 0;
