@@ -6,7 +6,7 @@ cmake_minimum_required(VERSION 3.25)
 # Private headers that other rooms of the library include: all of the two lowest, and these.
 set(shared band/band_rows.hpp band/gpu/tensor_map.cuh band/verdict.hpp dense/aligned_rows.hpp dense/factor/approximate_factors.hpp dense/factor/cusolver.hpp
   dense/factor/lapack.hpp dense/require_entries.hpp dense/rounded_square.hpp dense/square.hpp interval/exact_sums.hpp io/matrix_market_parts.hpp sparse/inverse_norm.hpp
-  sparse/residual_merge.cuh sparse/residual_row.hpp sparse/spmv_convert.hpp sparse/spmv_kernels.cuh sparse/trusted.hpp verify/bound_text.hpp verify/elements.hpp verify/fingerprint_sums.hpp verify/rows.hpp)
+  sparse/residual_merge.cuh sparse/residual_row.hpp sparse/spmv_convert.hpp sparse/spmv_kernels.cuh sparse/trusted.hpp verify/bound_text.hpp verify/elements.hpp verify/fingerprint_sums.hpp verify/median.hpp verify/rows.hpp)
 
 # floor_N for every floor of the drawing, from 0.
 file(STRINGS ${SOURCE}/CONTRIBUTING.md drawing REGEX "^ *[0-9]+ \\|")

@@ -14,6 +14,7 @@
 #include <vouch/verify/bound_text.hpp>
 #include <vouch/verify/elements.hpp>
 #include <vouch/verify/enclosed_residual.hpp>
+#include <vouch/verify/median.hpp>
 #include <vouch/verify/pass.hpp>
 #include <vouch/verify/rows.hpp>
 
@@ -171,16 +172,12 @@ int refine(bounded_solution& solution, const bound_options& options) {
   return options.most_refinements;
 }
 
-double median(const device& dev, view<const double> x, const array<double>& radius,
-              const component_range& about) {
+double median_relative(const device& dev, view<const double> x, const array<double>& radius,
+                       const component_range& about) {
   array<double> relative(dev, about.size(x.size()));
   for_elements(dev, relative.size(),
                relative_body{x.data() + about.first, radius.data() + about.first, relative.data()});
-  std::vector<double> values = relative.to_vector();
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  return detail::median(relative.to_vector());
 }
 
 void judge(bounded_solution& solution, const bound_options& options, error_bound& result) {
@@ -233,7 +230,7 @@ error_bound bound_error_of(const device& dev, const Matrix& A, certificate& proo
   result.radius = solution.take_radius();
   dev.synchronize();
   result.seconds = clock.seconds();
-  result.median_relative = median(dev, x, result.radius, options.about);
+  result.median_relative = median_relative(dev, x, result.radius, options.about);
   result.condition_estimate = norm_of(dev, A) * proof.inverse_norm();
   return result;
 }

@@ -8,13 +8,6 @@
 #include <vouch/verify/sparse/sparse_inverse.hpp>
 
 namespace vouch {
-namespace {
-
-// The part of all entries from which on a sparse factorisation has no point.
-constexpr std::int64_t sparse_part = 8;
-
-}  // namespace
-
 std::unique_ptr<certificate> prove_by_structure(const device& dev, csr_view<const double> A,
                                                 const structure_facts& facts, const uncertainty& within,
                                                 std::string& reason) {
@@ -49,7 +42,7 @@ std::unique_ptr<certificate> prove_nonsingular(const device& dev, csr_view<const
   const valid_csr valid("prove_nonsingular", dev, A);
   if (std::unique_ptr<certificate> proof = prove_by_structure(dev, A, facts, within, reason)) return proof;
   if (!facts.square) return nullptr;
-  if (A.nonzeros <= A.rows / sparse_part * A.rows) {
+  if (sparse_inverse::is_for(A)) {
     std::string other;
     if (std::unique_ptr<certificate> proof = sparse_inverse::prove(dev, A, {within}, other)) return proof;
     reason += "; " + other;

@@ -34,8 +34,7 @@ class full_rank {
                                           const uncertainty& within, std::string& reason);
 
   /// As reported: "normal equations, cholesky".
-  const std::string& method() const { return method_; }
-  const matrix_fingerprint& proved_matrix() const { return matrix_; }
+  std::string method() const { return proof_->method(); }
 
  private:
   friend error_bound bound_error(const device& cpu, csr_view<const double> A, full_rank& proof,
@@ -44,10 +43,8 @@ class full_rank {
   full_rank() = default;
 
   matrix_fingerprint matrix_;
-  bool wide_ = false;
   csr<double> augmented_;
   std::unique_ptr<certificate> proof_;
-  std::string method_;
 };
 
 /// Bounds the error of x as the solution of least ||b - A x||_2 or, where A has more columns than rows, as the shortest

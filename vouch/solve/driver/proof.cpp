@@ -17,18 +17,12 @@
 #include <vouch/verify/bound_text.hpp>
 #include <vouch/verify/error_bound.hpp>
 #include <vouch/verify/full_rank.hpp>
+#include <vouch/verify/median.hpp>
 #include <vouch/verify/prove.hpp>
 #include <vouch/verify/tridiagonal_bound.hpp>
 
 namespace vouch {
 namespace {
-
-double median(std::vector<double>& values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 // Of one component of one or two parts.
 struct component_bound {
@@ -59,7 +53,7 @@ error_bound about_column(view<const double> given, view<const double> improved, 
     column.max_absolute = std::max(column.max_absolute, radius);
     column.max_relative = std::max(column.max_relative, relative.back());
   }
-  column.median_relative = median(relative);
+  column.median_relative = detail::median(std::move(relative));
   return column;
 }
 
@@ -107,7 +101,7 @@ void take_batch(solution_proof& all, const tridiagonal_bound& bound, view<const 
                                           : div_up(all.radius[i], sub_down(std::fabs(x[i]), all.radius[i])));
   for (double& value : relative)
     if (!(value >= 0)) value = std::numeric_limits<double>::infinity();
-  all.median_relative = median(relative);
+  all.median_relative = detail::median(std::move(relative));
 }
 
 solution_proof unproved(const std::string& reason) {

@@ -9,6 +9,7 @@
 #include <vouch/core/loop_threads.hpp>
 #include <vouch/core/types.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/solve/precond/complex_rows.hpp>
 #include <vouch/sparse/csr.hpp>
 
 namespace vouch {
@@ -16,16 +17,7 @@ namespace vouch {
 /// a_ii, 0 where the row stores none.
 template <real T>
 VOUCH_HOST_DEVICE inline T diagonal_entry(csr_view<const T> A, std::int64_t i) {
-  std::int64_t first = A.row_ptr[i];
-  std::int64_t last = A.row_ptr[i + 1];
-  while (first < last) {
-    const std::int64_t middle = first + (last - first) / 2;
-    if (A.col[middle] < i)
-      first = middle + 1;
-    else
-      last = middle;
-  }
-  return first < A.row_ptr[i + 1] && A.col[first] == i ? A.val[first] : T{};
+  return entry_at(A, i, i);
 }
 
 /// True where d > 0 and 1/d is a positive number too: not for NaN, infinity and the smallest subnormals.

@@ -87,9 +87,6 @@ column_scales scales_of(csr_view<const double> B) {
 // condition number of D K D is about that of B. Fewer serve matrices that the normal equations are too much for.
 constexpr int sparse_powers[] = {24, 36}, dense_power = 30;
 
-// The part of all entries from which on a sparse factorisation has no point.
-constexpr std::int64_t sparse_part = 8;
-
 // Proofs of D K D where D is I and, for the columns of B, their scales times a power of two.
 class augmented_proofs {
  public:
@@ -116,7 +113,7 @@ class augmented_proofs {
 
   std::unique_ptr<certificate> prove(std::string& reason) const {
     for (const int power : sparse_powers) {
-      if (K_.nonzeros() > K_.rows / sparse_part * K_.rows) break;
+      if (!sparse_inverse::is_for(K_.all())) break;
       const auto by_columns = [&](const csr<double>& scaled, std::string& why) {
         return sparse_inverse::prove(device_, scaled, {within_}, why);
       };
@@ -192,7 +189,6 @@ std::unique_ptr<full_rank> full_rank::prove(const device& cpu, csr_view<const do
   }
   std::unique_ptr<full_rank> proof(new full_rank);
   proof->matrix_ = fingerprint_of(cpu, A);
-  proof->wide_ = wide;
   proof->augmented_ = augmented(cpu, B, 1);
   std::string why;
   proof->proof_ =
@@ -203,7 +199,6 @@ std::unique_ptr<full_rank> full_rank::prove(const device& cpu, csr_view<const do
     reason = "the matrix has not full " + side + " rank, or is too near to one that has not: " + why;
     return nullptr;
   }
-  proof->method_ = proof->proof_->method();
   return proof;
 }
 
@@ -217,7 +212,8 @@ error_bound bound_error(const device& cpu, csr_view<const double> A, full_rank& 
   if (fingerprint_of(cpu, A) != proof.matrix_)
     throw value_error("bound_error: the proof is for another matrix", "prove this one to have full rank");
   const csr<double>& K = proof.augmented_;
-  const std::int64_t at_b = proof.wide_ ? A.cols : 0, at_x = proof.wide_ ? 0 : A.rows;
+  const bool wide = A.cols > A.rows;
+  const std::int64_t at_b = wide ? A.cols : 0, at_x = wide ? 0 : A.rows;
   const component_range about{at_x, A.cols};
   array<double> rhs = array<double>::zeros(cpu, K.rows), z = array<double>::zeros(cpu, K.rows);
   std::copy(b.data(), b.data() + b.size(), rhs.begin() + at_b);

@@ -37,6 +37,9 @@ class sparse_inverse final : public certificate {
   static std::unique_ptr<sparse_inverse> prove(const device& dev, csr_view<const double> A,
                                                const sparse_inverse_options& options, std::string& reason);
 
+  /// Whether so few entries are stored that a sparse factorisation has a point.
+  static bool is_for(csr_view<const double> A) { return A.nonzeros <= A.rows / 8 * A.rows; }
+
   std::string method() const override { return "sparse inverse"; }
 
   /// |A^-1 s|_i <= c_i max_j |Y_ij| ||D R s||_1 / (1 - g) with D R A C Y = I - G and ||G||_1 <= g < 1; R and C
