@@ -153,30 +153,45 @@ bool all_exist(std::span<const std::string> files) {
                      [&](const std::string& file) { return std::filesystem::exists(file, ignored); });
 }
 
+// The files of a model.
+struct perceptron_names {
+  explicit perceptron_names(const std::string& folder)
+      : transform(folder + "/mlp_tmat.bin"), weights(folder + "/mlp_wts.bin") {}
+  std::string transform, weights;
+};
+struct probabilistic_names {
+  explicit probabilistic_names(const std::string& folder)
+      : transform(folder + "/pnn_tmat.bin"),
+        prototypes(folder + "/profvs.bin"),
+        classes(folder + "/procls.asc"),
+        smoothing(folder + "/osf.txt") {}
+  std::string transform, prototypes, classes, smoothing;
+};
+
 mlp read_perceptron(const std::string& folder) {
-  const std::string transform = folder + "/mlp_tmat.bin";
-  mlp network = read_mlp_weights(folder + "/mlp_wts.bin");
-  network.transform = read_feature_matrix(transform);
-  require_transform(transform, network.transform, network.hidden.columns);
+  const perceptron_names files(folder);
+  mlp network = read_mlp_weights(files.weights);
+  network.transform = read_feature_matrix(files.transform);
+  require_transform(files.transform, network.transform, network.hidden.columns);
   keep_rows(network.transform, network.hidden.columns);
   return network;
 }
 
 pnn read_probabilistic(const std::string& folder) {
-  const std::string transform = folder + "/pnn_tmat.bin", smoothing = folder + "/osf.txt";
+  const probabilistic_names files(folder);
   pnn network;
-  network.prototypes = read_feature_matrix(folder + "/profvs.bin");
-  network.classes = read_classes(folder + "/procls.asc");
-  network.transform = read_feature_matrix(transform);
+  network.prototypes = read_feature_matrix(files.prototypes);
+  network.classes = read_classes(files.classes);
+  network.transform = read_feature_matrix(files.transform);
   if (network.classes.size() != static_cast<std::size_t>(network.prototypes.rows))
-    throw parse_error(folder + "/procls.asc", 0, 0,
+    throw parse_error(files.classes, 0, 0,
                       std::to_string(network.classes.size()) + " classes, and there are " +
                           std::to_string(network.prototypes.rows) + " prototypes");
-  require_transform(transform, network.transform, network.prototypes.columns);
+  require_transform(files.transform, network.transform, network.prototypes.columns);
   keep_rows(network.transform, network.prototypes.columns);
-  if (all_exist({&smoothing, 1})) {
-    const std::string text = whole_file(smoothing, most_model_bytes);
-    words file(smoothing, text);
+  if (all_exist({&files.smoothing, 1})) {
+    const std::string text = whole_file(files.smoothing, most_model_bytes);
+    words file(files.smoothing, text);
     network.smoothing = file.real();
     file.end();
     if (!(network.smoothing > 0)) file.fail("a smoothing factor is positive");
@@ -260,11 +275,13 @@ mlp read_mlp_weights(const std::string& path) {
 }
 
 std::vector<std::string> perceptron_files(const std::string& folder) {
-  return {folder + "/mlp_tmat.bin", folder + "/mlp_wts.bin"};
+  const perceptron_names files(folder);
+  return {files.transform, files.weights};
 }
 
 std::vector<std::string> probabilistic_files(const std::string& folder) {
-  return {folder + "/pnn_tmat.bin", folder + "/profvs.bin", folder + "/procls.asc", folder + "/osf.txt"};
+  const probabilistic_names files(folder);
+  return {files.transform, files.prototypes, files.classes, files.smoothing};
 }
 
 model read_model(const std::string& folder) {
@@ -285,16 +302,17 @@ void write_model(const std::string& folder, const pnn& network) {
   const ieee_environment here;
   std::error_code ignored;
   std::filesystem::create_directories(folder, ignored);
+  const probabilistic_names names(folder);
   atomic_files files;
-  files.open(folder + "/pnn_tmat.bin")
+  files.open(names.transform)
       .write(matrix_bytes("Eigenvectors times regional weights, by vouch", network.transform));
-  files.open(folder + "/profvs.bin").write(matrix_bytes("Prototypes, by vouch", network.prototypes));
+  files.open(names.prototypes).write(matrix_bytes("Prototypes, by vouch", network.prototypes));
   std::string known =
       "Classes of the prototypes, by vouch\nc a\n" + std::to_string(network.classes.size()) + "\n1\n6\n";
   for (const char letter : std::string_view(class_letters)) (known += letter) += '\n';
   for (const std::uint8_t c : network.classes) (known += std::to_string(int{c})) += '\n';
-  files.open(folder + "/procls.asc").write(known);
-  files.open(folder + "/osf.txt").write(number_text(network.smoothing) + '\n');
+  files.open(names.classes).write(known);
+  files.open(names.smoothing).write(number_text(network.smoothing) + '\n');
   files.commit();
 }
 

@@ -181,7 +181,8 @@ std::optional<kept_option> find_contradiction(const solve_options& asked,
 
 void state_options(checkpoint& kept, const solve_options& taken, const std::string& engine) {
   std::vector<kept_option> all = kept_options(taken);
-  all.front().value = engine;
+  for (kept_option& option : all)
+    if (option.name == "engine") option.value = engine;
   if (kept.state_fact("options", text_of(all))) return;
   std::string differs;
   const std::vector<kept_option> before = kept_options(kept);
