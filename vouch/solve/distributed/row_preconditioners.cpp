@@ -73,37 +73,50 @@ class chebyshev final : public preconditioner<double> {
   chebyshev_recurrence recurrence_;
 };
 
-// Lanczos's recurrence as in eigenvalue_bound.cpp.
-double largest_ritz_value(const row_matrix& A, const row_vectors& vectors, const double* inverse) {
-  const device& cpu = vectors.cpu();
-  array<double> u = array<double>::zeros(cpu, A.length()), previous = array<double>::zeros(cpu, A.length());
-  array<double> w(cpu, A.rows()), weighted(cpu, A.rows());
-  for (std::int64_t i = 0; i < A.rows(); ++i)
-    u[i] = random_element<double>(A.first_row() + i) * std::sqrt(inverse[i]);
-  const auto norm_of = [&](const array<double>& x) {
-    for (std::int64_t i = 0; i < A.rows(); ++i) weighted[i] = x[i] / inverse[i];
-    return std::sqrt(vectors.dot(x.data(), weighted.data()));
-  };
-  const csr_view<const double> local = A.local();
-  std::vector<double> alpha, beta;
-  double norm = norm_of(u), before = 0;
-  const std::int64_t steps = std::min(lanczos_steps, A.all_rows());
-  for (std::int64_t k = 0; k < steps && std::isfinite(norm); ++k) {
-    for_blocks_with_halo(cpu, A, u.data(), [&](std::int64_t, std::int64_t first, std::int64_t count) {
-      multiply_rows(local, u.data(), w.data(), first, count);
-    });
-    alpha.push_back(vectors.dot(u.data(), w.data()) / (norm * norm));
-    const three_terms<double> terms{
-        -alpha.back() / norm, k == 0 ? 0.0 : -norm / before, -1 / norm, nullptr, w.data(), inverse, u.data(),
-        previous.data()};
-    for (std::int64_t i = 0; i < A.rows(); ++i) terms(i);
-    std::swap(u, previous);
-    before = norm;
-    norm = norm_of(u);
-    beta.push_back(norm);
-    if (!(norm > lanczos_invariant * std::abs(alpha.front()))) break;
+// What Lanczos's recurrence works on, from the start that it has for a whole matrix.
+class row_lanczos {
+ public:
+  row_lanczos(const row_matrix& A, const row_vectors& vectors, const double* inverse)
+      : A_(A),
+        vectors_(vectors),
+        inverse_(inverse),
+        u_(array<double>::zeros(vectors.cpu(), A.length())),
+        previous_(array<double>::zeros(vectors.cpu(), A.length())),
+        w_(vectors.cpu(), A.rows()),
+        weighted_(vectors.cpu(), A.rows()) {
+    for (std::int64_t i = 0; i < A.rows(); ++i)
+      u_[i] = random_element<double>(A.first_row() + i) * std::sqrt(inverse[i]);
   }
-  return largest_eigenvalue(alpha, beta);
+
+  double norm() {
+    for (std::int64_t i = 0; i < A_.rows(); ++i) weighted_[i] = u_[i] / inverse_[i];
+    return std::sqrt(vectors_.dot(u_.data(), weighted_.data()));
+  }
+  double product() {
+    const csr_view<const double> local = A_.local();
+    for_blocks_with_halo(vectors_.cpu(), A_, u_.data(),
+                         [&](std::int64_t, std::int64_t first, std::int64_t count) {
+                           multiply_rows(local, u_.data(), w_.data(), first, count);
+                         });
+    return vectors_.dot(u_.data(), w_.data());
+  }
+  void advance(double keep, double momentum, double step) {
+    const three_terms<double> terms{keep,      momentum, step,      nullptr,
+                                    w_.data(), inverse_, u_.data(), previous_.data()};
+    for (std::int64_t i = 0; i < A_.rows(); ++i) terms(i);
+    std::swap(u_, previous_);
+  }
+
+ private:
+  const row_matrix& A_;
+  const row_vectors& vectors_;
+  const double* inverse_;
+  array<double> u_, previous_, w_, weighted_;
+};
+
+double largest_ritz_value(const row_matrix& A, const row_vectors& vectors, const double* inverse) {
+  row_lanczos state(A, vectors, inverse);
+  return ritz_value_by_lanczos(state, A.all_rows());
 }
 
 double largest_row_sum(const row_matrix& A, const row_vectors& vectors, const double* inverse) {

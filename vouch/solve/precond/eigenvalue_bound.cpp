@@ -66,9 +66,9 @@ array<T> start_vector(const device& dev, const T* inverse, std::int64_t n) {
 template <real T>
 class lanczos {
  public:
-  using product = std::function<void(const array<T>&, array<T>&)>;
+  using multiplication = std::function<void(const array<T>&, array<T>&)>;
 
-  lanczos(const device& dev, std::int64_t n, const product& multiply, const T* inverse)
+  lanczos(const device& dev, std::int64_t n, const multiplication& multiply, const T* inverse)
       : dev_(dev),
         n_(n),
         multiply_(multiply),
@@ -81,30 +81,21 @@ class lanczos {
     if (is_identity()) fill(dev, ones_.data(), T{1}, n);
   }
 
-  // u stands for v = u / |u|_D, so no sweep goes into normalising.
-  double largest_ritz_value() {
-    std::vector<double> alpha, beta;
-    double norm = norm_of(u_), before = 0;
-    const std::int64_t steps = std::min(lanczos_steps, n_);
-    const cancellation_probe stop;
-    for (std::int64_t k = 0; k < steps && std::isfinite(norm); ++k) {
-      stop.check();
-      multiply_(u_, w_);
-      alpha.push_back(inner(u_, w_, nullptr) / (norm * norm));
-      advance(-alpha.back() / norm, k == 0 ? 0.0 : -norm / before, -1 / norm);
-      std::swap(u_, previous_);
-      before = norm;
-      norm = norm_of(u_);
-      beta.push_back(norm);
-      if (!(norm > lanczos_invariant * std::abs(alpha.front()))) break;
-    }
-    return largest_eigenvalue(alpha, beta);
+  double norm() { return std::sqrt(inner(u_, u_, inverse_)); }
+  double product() {
+    stop_.check();
+    multiply_(u_, w_);
+    return inner(u_, w_, nullptr);
+  }
+  void advance(double keep, double momentum, double step) {
+    make_next(keep, momentum, step);
+    std::swap(u_, previous_);
   }
 
  private:
   bool is_identity() const { return ones_.size() > 0; }
 
-  void advance(double keep, double momentum, double step) {
+  void make_next(double keep, double momentum, double step) {
     const three_terms<T> terms{static_cast<T>(keep),
                                static_cast<T>(momentum),
                                static_cast<T>(step),
@@ -118,8 +109,6 @@ class lanczos {
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev_, n_)) schedule(static)
     for (std::int64_t i = 0; i < n_; ++i) terms(i);
   }
-
-  double norm_of(const array<T>& x) { return std::sqrt(inner(x, x, inverse_)); }
 
   // The sum of x y, or with 1/D given of x y D.
   double inner(const array<T>& x, const array<T>& y, const T* inverse) {
@@ -138,10 +127,11 @@ class lanczos {
 
   const device& dev_;
   std::int64_t n_;
-  product multiply_;
+  multiplication multiply_;
   array<T> ones_;  // where D is the identity
   const T* inverse_;
   array<T> u_, previous_, w_, terms_;
+  const cancellation_probe stop_;
 };
 
 // Sturm's count: is some eigenvalue of the tridiagonal matrix larger than x?
@@ -180,13 +170,15 @@ double largest_eigenvalue_bound(const char* who, const device& dev, csr_view<con
     throw value_error(std::string(who) + ": the matrix holds an entry that is NaN or infinite");
   if (A.rows == 0) return certain;
   const auto multiply = [&](const array<T>& x, array<T>& y) { plan.multiply(T{1}, x, T{}, y); };
-  return std::min(certain, lanczos_safety * lanczos<T>(dev, A.rows, multiply, inverse).largest_ritz_value());
+  lanczos<T> state(dev, A.rows, multiply, inverse);
+  return std::min(certain, lanczos_safety * ritz_value_by_lanczos(state, A.rows));
 }
 
 template <real T>
 double largest_ritz_value(const device& dev, std::int64_t n,
                           const std::function<void(const array<T>&, array<T>&)>& multiply) {
-  return lanczos_safety * lanczos<T>(dev, n, multiply, nullptr).largest_ritz_value();
+  lanczos<T> state(dev, n, multiply, nullptr);
+  return lanczos_safety * ritz_value_by_lanczos(state, n);
 }
 
 template double largest_eigenvalue_bound(const char*, const device&, csr_view<const float>,

@@ -1,5 +1,7 @@
 // vouch/solve/precond/eigenvalue_bound.hpp -- how far the spectrum of D^-1 A reaches, D = diag(A); private.
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -34,5 +36,24 @@ double largest_ritz_value(const device& dev, std::int64_t n,
 /// The largest eigenvalue of the symmetric tridiagonal matrix with this diagonal and these entries beside it,
 /// rounded up by no more than 2^-58 of the matrix's row sums.
 double largest_eigenvalue(const std::vector<double>& diagonal, const std::vector<double>& beside);
+
+/// The largest Ritz value of up to 12 steps with vectors of n elements that the caller keeps. u stands for v = u / |u|_D, so
+/// that no sweep goes into normalising. Of Vectors: norm() gives |u|_D; product() makes w := A u and gives u^T w;
+/// advance(keep, momentum, step) makes the next u, as three_terms says.
+template <class Vectors>
+double ritz_value_by_lanczos(Vectors& vectors, std::int64_t n) {
+  std::vector<double> alpha, beta;
+  double norm = vectors.norm(), before = 0;
+  const std::int64_t steps = std::min(lanczos_steps, n);
+  for (std::int64_t k = 0; k < steps && std::isfinite(norm); ++k) {
+    alpha.push_back(vectors.product() / (norm * norm));
+    vectors.advance(-alpha.back() / norm, k == 0 ? 0.0 : -norm / before, -1 / norm);
+    before = norm;
+    norm = vectors.norm();
+    beta.push_back(norm);
+    if (!(norm > lanczos_invariant * std::abs(alpha.front()))) break;
+  }
+  return largest_eigenvalue(alpha, beta);
+}
 
 }  // namespace vouch
