@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include <cli/report/statistics.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/dense/blas1.hpp>
@@ -414,10 +415,7 @@ class interval_run {
     }
   }
 
-  static double median(std::vector<double> v) {
-    std::sort(v.begin(), v.end());
-    return v[v.size() / 2];
-  }
+  static double median(const std::vector<double>& v) { return report::summarize(v).median; }
 
   const suite_options& options_;
   const std::vector<bench_device>& devices_;

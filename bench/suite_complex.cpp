@@ -16,6 +16,7 @@
 #include <vouch/sparse/spmv_plan.hpp>
 
 #include "peers.hpp"
+#include "system_of_ones.hpp"
 #include "timing.hpp"
 
 namespace vouch::bench {
@@ -57,18 +58,6 @@ csr<complex> matrix_of(const device& cpu, const complex_case& c, bool large) {
   return c.problem == std::string("random field") ? random_field(cpu, size)
                                                   : generate_complex(cpu, c.problem, size);
 }
-
-// A system by its real form in precision T, where it is solved.
-template <real T>
-struct system_on {
-  csr<T> A;
-  array<T> b, x;
-
-  system_on(const device& dev, const csr<double>& from)
-      : A(convert_values<T>(device::cpu(), from.all()).to(dev)),
-        b(array<T>::from(dev, std::vector<T>(static_cast<std::size_t>(from.rows), T{1}))),
-        x(array<T>::zeros(dev, from.rows)) {}
-};
 
 class complex_run {
  public:
@@ -129,7 +118,7 @@ class complex_run {
     if (options_.stop()) return;
     constexpr const char* precision = sizeof(T) == 4 ? "single" : "double";
     options_.say(fmt::format("{}, {}, {}", d.label, name, precision));
-    system_on<T> s(d.dev, parts);
+    system_of_ones<T> s(d.dev, parts);
     const auto plan = spmv_plan<T>::make(d.dev, s.A, symmetry.hermitian);
     const std::string kept_as = vouch::name(plan.kept_as());
     const auto add = [&](const char* work, double seconds, double least, std::optional<double> peer) {
@@ -173,7 +162,7 @@ class complex_run {
 
   // The difference of two counts: what a solve does before and after its iterations does not show.
   template <real T, class Solve>
-  double seconds_an_iteration(system_on<T>& s, const Solve& solve) const {
+  double seconds_an_iteration(system_of_ones<T>& s, const Solve& solve) const {
     const auto seconds = [&](std::int64_t count) {
       zero_bytes(s.x.where(), s.x.data(), static_cast<std::size_t>(s.x.size()) * sizeof(T));
       stopping_criterion goal;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <cli/report/statistics.hpp>
 #include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/generate/problems.hpp>
@@ -24,11 +25,7 @@
 namespace vouch::bench {
 namespace {
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
+double median(const std::vector<double>& values) { return report::summarize(values).median; }
 
 std::string text_of(int ranks) { return ranks == 1 ? "1 rank" : fmt::format("{} ranks", ranks); }
 

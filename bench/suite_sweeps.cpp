@@ -10,6 +10,7 @@
 #include <vouch/solve/stationary/sor.hpp>
 
 #include "sweep_plots.hpp"
+#include "system_of_ones.hpp"
 
 namespace vouch::bench {
 namespace {
@@ -19,18 +20,7 @@ constexpr std::pair<way, const char*> ways[] = {
     {way::jacobi, "jacobi"}, {way::natural, "gauss_seidel"}, {way::colours, "gauss_seidel_by_colours"}};
 
 template <real T>
-struct system_on {
-  csr<T> A;
-  array<T> b, x;
-
-  system_on(const device& dev, const csr<double>& from)
-      : A(convert_values<T>(device::cpu(), from.all()).to(dev)),
-        b(array<T>::from(dev, std::vector<T>(static_cast<std::size_t>(from.rows), T{1}))),
-        x(array<T>::zeros(dev, from.rows)) {}
-};
-
-template <real T>
-solve_report sweep(const device& dev, system_on<T>& s, way how, const stopping_criterion& goal) {
+solve_report sweep(const device& dev, system_of_ones<T>& s, way how, const stopping_criterion& goal) {
   if (how == way::jacobi) return jacobi<T>(dev, s.A, s.b.all(), s.x, {goal, 1, {}});
   const auto ordering = how == way::colours ? sweep_ordering::multicolor : sweep_ordering::natural;
   return gauss_seidel<T>(dev, s.A, s.b.all(), s.x, {goal, sweep_order::forward, {}, ordering});
@@ -79,7 +69,7 @@ class sweeps_run {
   }
 
   template <real T>
-  static double seconds_of_sweeps(const device& dev, system_on<T>& s, way how, std::int64_t count) {
+  static double seconds_of_sweeps(const device& dev, system_of_ones<T>& s, way how, std::int64_t count) {
     stopping_criterion goal;
     goal.fixed_iterations = count;
     return sweep(dev, s, how, goal).solve_seconds;
@@ -87,7 +77,7 @@ class sweeps_run {
 
   // The difference of two counts: what a solve does before and after its sweeps does not show.
   template <real T>
-  double seconds_a_sweep(const device& dev, system_on<T>& s, way how, double floor) {
+  double seconds_a_sweep(const device& dev, system_of_ones<T>& s, way how, double floor) {
     constexpr std::int64_t few = 5, some = 20;
     constexpr double enough = 0.04;  // seconds
     const double cold = seconds_of_sweeps(dev, s, how, few);
@@ -108,7 +98,7 @@ class sweeps_run {
     constexpr auto size = static_cast<std::int64_t>(sizeof(T));
     const double floor =
         static_cast<double>(A.nonzeros() * (size + 4) + A.rows * (8 + 4 * size)) / copy_speed(d.dev);
-    system_on<T> system(d.dev, A);
+    system_of_ones<T> system(d.dev, A);
     std::vector<std::string> cells{d.label, name, precision, seconds_text(floor)};
     for (const auto& [how, metric] : ways) {
       bench_row row{name, d.label, precision, fmt::format("{}_sweep", metric), {}, "s", floor, {}, {}, {}, {}};
@@ -125,7 +115,7 @@ class sweeps_run {
     const auto solve = [&](const char* name, auto run) {
       if (options_.stop()) return;
       options_.say(fmt::format("{}, {} iterations", d.label, name));
-      system_on<double> s(d.dev, A);
+      system_of_ones<double> s(d.dev, A);
       solve_report report = run(s);
       results_.rows.push_back(
           {fmt::format("poisson 2d, n {}", A.rows),
@@ -147,7 +137,7 @@ class sweeps_run {
     const acceleration chebyshev{0, true};
     const auto colours = sweep_ordering::multicolor;
     const auto symmetric = sweep_order::symmetric;
-    using system = system_on<double>;
+    using system = system_of_ones<double>;
     solve("jacobi", [&](system& s) { return jacobi<double>(dev, s.A, s.b.all(), s.x, {}); });
     solve("jacobi_chebyshev", [&](system& s) {
       return jacobi<double>(dev, s.A, s.b.all(), s.x, {{}, 1, chebyshev});
