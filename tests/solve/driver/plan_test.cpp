@@ -78,6 +78,14 @@ TEST(plan, multigrid_comes_before_many_iterations_and_after_few) {
   EXPECT_EQ(preconditioners(plan), (list{"none", "amg", "none"}));
   facts.matrix.distinct_diagonals = 7;  // as a grid has them
   EXPECT_EQ(preconditioners(make_plan(facts, {})), (list{"amg", "none", "none"}));
+  const auto first_of_cube = [](std::int64_t n) {
+    system_facts cube = grid(n * n * n);
+    cube.matrix.bandwidth_lower = cube.matrix.bandwidth_upper = n * n;
+    cube.matrix.distinct_diagonals = 7;
+    return preconditioners(make_plan(cube, {}))[0];
+  };
+  EXPECT_EQ(first_of_cube(64), "amg");
+  EXPECT_EQ(first_of_cube(30), "none");  // takes fewer iterations
   // Who asks for a preconditioner has that one.
   solve_options options;
   options.preconditioner = preconditioner_choice{"jacobi"};
