@@ -80,6 +80,23 @@ TEST_F(MatrixMarket, ReadsAnyLegalSpacing) {
             expected);
 }
 
+// Numbers that one way of reading leaves to another one: nothing of a line that was begun is left in its entry.
+TEST_F(MatrixMarket, ReadsEveryFormOfNumberInItsPlace) {
+  const std::vector<std::pair<std::string, double>> numbers{
+      {"1e-320", 1e-320}, {"1e+305", 1e305},
+      {".5", 0.5},        {"5.", 5},
+      {"+2", 2},          {"123456789012345678901234567890", 123456789012345678901234567890.0},
+      {"-.25e1", -2.5},   {"1E00002", 100},
+      {"2e-05", 2e-05},   {"0.1000000000000000055511151231257827", 0.1}};
+  for (const auto& [text, value] : numbers) {
+    const std::string line = "1 2 " + text + '\n', other = "7 89 4\n";
+    EXPECT_EQ(entries(real_general + "100 100 2\n" + line + other), (dense{{{1, 2}, value}, {{7, 89}, 4}}))
+        << text;
+    EXPECT_EQ(entries(real_general + "100 100 2\n" + other + line), (dense{{{1, 2}, value}, {{7, 89}, 4}}))
+        << text;
+  }
+}
+
 TEST_F(MatrixMarket, ExpandsSymmetries) {
   const std::string banner = "%%MatrixMarket matrix coordinate real ";
   EXPECT_EQ(entries(banner + "symmetric\n3 3 3\n1 1 2\n3 1 5\n3 2 0\n"),

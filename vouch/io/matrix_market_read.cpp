@@ -164,7 +164,10 @@ const char* parse_plain(const char* p, const char* end, const entry_limits& limi
   for (; p < end && k < room; ++k) {
     plain_entry e;
     const char* next = masked_line::pays ? scan_short_entry<Field>(p, limits, e) : nullptr;
-    if (next == nullptr) next = scan_plain_entry<Field>(p, end, limits, e);
+    if (next == nullptr) {
+      e = {};  // digits are appended to what is there
+      next = scan_plain_entry<Field>(p, end, limits, e);
+    }
     if (next == nullptr) break;
     to.row[k] = static_cast<std::int32_t>(e.row - 1);
     to.col[k] = static_cast<std::int32_t>(e.col - 1);
