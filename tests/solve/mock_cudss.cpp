@@ -1,6 +1,6 @@
 // A library that looks like cuDSS 1 and works on the CPU, by elimination of dense matrices; what the environment variable
-// MOCK_CUDSS says it does wrong. It refuses what the manual forbids: work out of order, several right-hand sides or host
-// memory in deterministic mode, a handle for two types of numbers.
+// MOCK_CUDSS says it does wrong. It refuses what cuDSS does not bear: work out of order, several right-hand sides or host
+// memory in deterministic mode, a handle for two types of numbers, another matrix than the one that was analysed.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -44,6 +44,7 @@ struct mock_data {
   std::vector<double> factors;  // by rows, with the interchanges done
   std::vector<std::int64_t> pivots;
   const std::int32_t* interrupt = nullptr;
+  const mock_matrix* analysed = nullptr;  // it wants that matrix ever after
   std::int64_t rows = -1;
   bool factorised = false;
   std::int32_t info = 0, perturbed = 0, signs[2] = {};
@@ -266,12 +267,14 @@ VOUCH_EXPORT int cudssExecute(handle handle, int phase, config_object config, da
   if (by.type >= 0 && by.type != matrix.type) return internal_error;
   by.type = matrix.type;
   if (set.deterministic && (set.hybrid || static_cast<mock_matrix*>(b)->cols != 1)) return not_supported;
+  if (phase != analysis && made.analysed != &matrix) return internal_error;
   if (is_asked("no-interchanges") && set.interchanges && phase == factorisation) return not_supported;
   if (is_asked("hybrid") && phase != analysis && (!set.hybrid || set.device_limit < least_of_hybrid))
     return alloc_failed;
   switch (phase) {
     case analysis:
       made.rows = matrix.rows;
+      made.analysed = &matrix;
       return is_asked("endless") ? wait_for_the_end(made) : static_cast<int>(success);
     case factorisation:
     case refactorisation:

@@ -19,7 +19,7 @@ namespace vouch {
 /// Factors in precision F of a matrix in precision T, for any number of right-hand sides. F may be float with T double:
 /// the refinement in T makes up for it where the condition of A is below some 10^6.
 ///
-/// Memory  Everything lives on dev; A as long as the object, or until factorise() has another.
+/// Memory  Everything lives on dev. A is not needed between calls.
 template <real T, real F>
 class gpu_factors {
  public:

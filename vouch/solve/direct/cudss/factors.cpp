@@ -176,7 +176,7 @@ template <real T>
 factors<T>::factors(const device& dev, kind which, csr_view<const T> A, int threads)
     : dev_(dev),
       kind_(which),
-      A_(A),
+      A_(copy(dev, dev, A)),
       interchanges_(which == kind::ldlt),
       unused_(array<T>::zeros(dev, A.rows)),  // which selects the GPU
       handle_(the_handle(dev, type_of<T>)) {
@@ -226,7 +226,7 @@ void factors<T>::analyse(int threads) {
     all_->set(hybrid_ ? setting::hybrid_memory : setting::deterministic, std::int32_t{1});
     // Else zeros on the diagonal are made pivots of.
     if (interchanges_ && !hybrid_) all_->set(setting::pivoting, std::int32_t{bunch_kaufman});
-    all_->wrap(A_, kind_);
+    all_->wrap(A_.all(), kind_);
     run(analysis, "the analysis", unused_.data(), unused_.data());
     if (!all_->get(fact::memory, bytes)) bytes = {};
   };
@@ -248,8 +248,7 @@ void factors<T>::analyse(int threads) {
 
 template <real T>
 void factors<T>::factorise(csr_view<const T> A) {
-  A_ = A;
-  all_->wrap(A, kind_);
+  copy_bytes(A_.val.data(), dev_, A.val, dev_, static_cast<std::size_t>(A.nonzeros) * sizeof(T));
   found_ = {};
   failed_ = 0;
   run(std::exchange(factorised_, true) ? refactorisation : factorisation, "the factorisation", unused_.data(),

@@ -27,8 +27,8 @@ struct statistics {
 
 /// The factors of a square matrix with sorted rows; of a symmetric one its upper triangle is read.
 ///
-/// Memory  Everything lives on dev, a GPU; A, with the arrays of its pattern, as long as the object, or until factorise()
-///         has another. Where factors do not fit they are kept in host memory in part.
+/// Memory  Everything lives on dev, a GPU. A is copied: cuDSS wants it in one place for all factorisations. Where factors
+///         do not fit they are kept in host memory in part.
 /// Result  The same bits on every run with one cuDSS and kind of GPU, in its deterministic mode, unless
 ///         in_host_memory(). It promises no bound, and calls a success what may be none. Waits for the GPU.
 /// Throws  no_cuda_error  there is no cuDSS
@@ -58,12 +58,11 @@ class factors {
 
   void analyse(int threads);
   void run(int phase, const char* what, const T* b, T* x);
-  void wrap(csr_view<const T> A);
   void read_facts();
 
   device dev_;
   kind kind_;
-  csr_view<const T> A_;
+  csr<T> A_;
   bool interchanges_;  // of L D L^T, as Bunch and Kaufman's; else within blocks of the diagonal
   array<T> unused_;    // stands for right-hand side and solution where there are none
   handle_of_gpu& handle_;
