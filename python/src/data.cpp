@@ -31,6 +31,39 @@ vouch::csr_view<const double> csr_of(std::int64_t rows, std::int64_t cols,
   return {rows, cols, static_cast<std::int64_t>(data.size()), indptr.data(), indices.data(), data.data()};
 }
 
+template <class Offset>
+bool is_canonical(std::int64_t rows, std::int64_t cols, const vector_in<Offset>& indptr,
+                  const vector_in<std::int32_t>& indices) {
+  const auto entries = static_cast<std::int64_t>(indices.size());
+  const Offset* const start = indptr.data();
+  if (rows < 0 || indptr.size() != static_cast<std::size_t>(rows) + 1 || start[0] != 0 ||
+      start[rows] != entries)
+    return false;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    if (start[i + 1] < start[i] || start[i + 1] > entries) return false;
+    std::int64_t before = -1;
+    for (auto k = start[i]; k < start[i + 1]; ++k) {
+      const std::int64_t col = indices.data()[k];
+      if (col <= before || col >= cols) return false;
+      before = col;
+    }
+  }
+  return true;
+}
+
+// Whether arrays of any kind are a matrix as the library takes it: doubles, columns of 32 bits that ascend in each row.
+bool is_canonical_csr(std::int64_t rows, std::int64_t cols, const nb::object& indptr, const nb::object& indices,
+                      const nb::object& data) {
+  vector_in<std::int32_t> columns, narrow;
+  vector_in<std::int64_t> wide;
+  vector_in<double> values;
+  if (!nb::try_cast(indices, columns, false) || !nb::try_cast(data, values, false) ||
+      columns.size() != values.size())
+    return false;
+  if (nb::try_cast(indptr, narrow, false)) return is_canonical(rows, cols, narrow, columns);
+  return nb::try_cast(indptr, wide, false) && is_canonical(rows, cols, wide, columns);
+}
+
 nb::tuple real_form(std::int64_t rows, std::int64_t cols, const vector_in<std::int64_t>& indptr,
                     const vector_in<std::int32_t>& indices, const vector_in<std::complex<double>>& data) {
   if (rows < 0 || indptr.size() != static_cast<std::size_t>(rows) + 1)
@@ -266,6 +299,7 @@ nb::tuple reduce(const std::vector<std::string>& files, const std::vector<std::s
 }  // namespace
 
 void bind_data(nb::module_& m) {
+  m.def("is_canonical", is_canonical_csr);
   m.def("read_any", read_any);
   m.def("read_header",
         [](const std::string& path) { return header_parts(vouch::read_matrix_market_header(path)); });

@@ -330,7 +330,8 @@ class solver {
  public:
   solver(std::int64_t rows, std::int64_t cols, nb::object indptr, vector_in<std::int32_t> indices,
          vector_in<double> data, const nb::dict& options, nb::object M, int threads)
-      : options_(take(options, std::move(M), rows)), kept_(nb::make_tuple(indptr, indices, data)) {
+      : options_(take(options, std::move(M), rows, cpu_of(threads))),
+        kept_(nb::make_tuple(indptr, indices, data)) {
     const auto nonzeros = static_cast<std::int64_t>(data.size());
     const vouch::device cpu = cpu_of(threads);
     require_offsets(rows, nb::len(indptr));
@@ -346,7 +347,8 @@ class solver {
   }
   solver(nb::ndarray<const double, nb::ndim<2>, nb::device::cpu> A, bool by_rows, const nb::dict& options,
          nb::object M, int threads)
-      : options_(take(options, std::move(M), static_cast<std::int64_t>(A.shape(0)))), kept_(nb::cast(A)) {
+      : options_(take(options, std::move(M), static_cast<std::int64_t>(A.shape(0)), cpu_of(threads))),
+        kept_(nb::cast(A)) {
     const auto rows = static_cast<std::int64_t>(A.shape(0)), cols = static_cast<std::int64_t>(A.shape(1));
     // A matrix by rows is the transpose of one by columns.
     const vouch::matrix_view<const double> all{A.data(), by_rows ? cols : rows, by_rows ? rows : cols,
@@ -361,7 +363,7 @@ class solver {
   solver(std::int64_t rows, std::int64_t cols, std::int64_t nonzeros, std::uintptr_t offsets, bool wide,
          std::uintptr_t columns, std::uintptr_t values, int index, std::uintptr_t stream,
          const nb::dict& options, nb::object keep)
-      : options_(take(options, nb::none(), rows)), kept_(std::move(keep)) {
+      : options_(take(options, nb::none(), rows, {})), kept_(std::move(keep)) {
     const auto* const col = reinterpret_cast<const std::int32_t*>(columns);
     const auto* const val = reinterpret_cast<const double*>(values);
     solver_ = without_lock([&] {
@@ -381,13 +383,13 @@ class solver {
     });
   }
   solver(std::int64_t rows, nb::object action, const nb::dict& options, nb::object M, int threads)
-      : options_(take(options, std::move(M), rows)),
+      : options_(take(options, std::move(M), rows, cpu_of(threads))),
         action_(std::make_unique<python_operator>(rows, std::move(action))) {
     solver_ = std::make_unique<vouch::solver>(cpu_of(threads), *action_, options_);
   }
   solver(vector_in<double> dl, vector_in<double> d, vector_in<double> du, std::int64_t systems, bool periodic,
          const nb::dict& options, int threads)
-      : options_(take(options, nb::none(), 0)), kept_(nb::make_tuple(dl, d, du)) {
+      : options_(take(options, nb::none(), 0, cpu_of(threads))), kept_(nb::make_tuple(dl, d, du)) {
     const auto elements = static_cast<std::int64_t>(d.size());
     if (dl.size() != d.size() || du.size() != d.size() || systems < 0 ||
         (systems > 0 && elements % systems != 0))
@@ -421,6 +423,8 @@ class solver {
       return solver_->solve(B, X);
     });
     observer.raise();
+    // The look at the matrix and the plan, in the solve that they were for.
+    result.times.setup += solver_->setup_seconds() - std::exchange(reported_, solver_->setup_seconds());
     if (parts == 2) vouch::take_numbers(result);
     return result_of(result);
   }
@@ -482,8 +486,11 @@ class solver {
     const auto rows = static_cast<std::int64_t>(X.shape(0));
     return {X.data(), rows, static_cast<std::int64_t>(X.shape(1)), std::max<std::int64_t>(1, rows)};
   }
-  vouch::solve_options take(const nb::dict& options, nb::object M, std::int64_t rows) {
+  // Where no device is asked for the work is done where the matrix is.
+  vouch::solve_options take(const nb::dict& options, nb::object M, std::int64_t rows,
+                            std::optional<vouch::device> home) {
     vouch::solve_options o = options_of(options);
+    if (!options.contains("device")) o.run_on = std::move(home);
     o.observer = &relay_;
     if (!M.is_none()) {
       M_ = std::make_unique<python_preconditioner>(rows, std::move(M));
@@ -493,6 +500,7 @@ class solver {
   }
 
   std::recursive_mutex solving_;
+  double reported_ = 0;  // of the solver's setup seconds
   python_observer* current_ = nullptr;
   relay relay_{current_};
   std::unique_ptr<python_preconditioner> M_;

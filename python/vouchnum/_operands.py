@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 
+from . import _core
 from .errors import InputError, ShapeError
 
 
@@ -21,6 +22,7 @@ def say(message, *values, level="INFO"):
 
 _most_int32 = 2**31 - 1
 _worth_saying = 1 << 20  # bytes
+_most_small = 1 << 14  # entries
 
 
 def path_of(path, name="path"):
@@ -175,13 +177,16 @@ class Sparse:
     """indptr of 32 or 64 bits, indices of 32, data; columns ascending, each at most once."""
 
     def __init__(self, matrix, name="A", parts=1):
-        from scipy import sparse
-
         if not is_sparse(matrix):
             raise InputError(f"{name} is a {type(matrix).__name__}, and a sparse matrix of SciPy is wanted")
         self.shape = matrix.shape
         if len(self.shape) != 2:
             raise ShapeError(f"{name} has {len(self.shape)} dimensions")
+        if parts == 1 and self._is_small_and_ready(matrix):
+            self.indptr, self.indices, self.data, self.csr = matrix.indptr, matrix.indices, matrix.data, matrix
+            return
+        from scipy import sparse
+
         _require_type(matrix.dtype, name, parts)
         self.check(matrix, name)
         if matrix.format != "csr":
@@ -198,6 +203,12 @@ class Sparse:
         self.indices = laid_out(matrix.indices, f"{name}.indices", np.int32)
         self.data = laid_out(matrix.data, f"{name}.data", np.float64 if parts == 1 else np.complex128)
         self.csr = matrix
+
+    def _is_small_and_ready(self, matrix):
+        """Whether nothing is to be said or made of it, by one look: the calls to see it piece by piece would take longer
+        than to solve it."""
+        return (matrix.format == "csr" and len(matrix.indices) < _most_small
+                and _core.is_canonical(*self.shape, matrix.indptr, matrix.indices, matrix.data))
 
     @staticmethod
     def check(matrix, name):

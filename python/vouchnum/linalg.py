@@ -296,7 +296,6 @@ class _System:
 
     def __init__(self, A, options, M=None, threads=None, rows=None, parts=1):
         count = chosen(threads)
-        options = {"device": f"cpu:{count}", **options}
         if M is not None and hasattr(M, "shape") and hasattr(A, "shape") and tuple(M.shape) != tuple(A.shape):
             raise ShapeError(f"precond is {' by '.join(map(str, M.shape))}, the matrix {' by '.join(map(str, A.shape))}")
         M = _action(M, "precond") if M is not None else None
