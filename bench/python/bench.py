@@ -265,7 +265,7 @@ b = lambda n: np.random.default_rng(0).normal(size=n)
 {prepare}
 sent = []
 def press():
-    time.sleep(0.3)
+    time.sleep(0.1)
     sent.append(time.perf_counter())
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=press).start()

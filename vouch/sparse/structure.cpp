@@ -4,6 +4,7 @@
 #include <atomic>
 #include <vector>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
@@ -169,14 +170,18 @@ structure_facts structure(const device& dev, csr_view<const T> A) {
   const valid_csr valid("structure", dev, A);
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return structure_cuda(dev, A);
+  const cancellation_probe stop;  // each part below takes tens of milliseconds of a million rows
   const thread_scan scan = scan_rows(A, dev.threads());
+  stop.check();
   structure_facts facts = facts_of(A.rows, A.cols, A.nonzeros, scan.rows, scan.offsets.size());
   facts.block_size = block_size(A, dev.threads());
+  stop.check();
   if (facts.square) {
     const symmetry_facts found = check_symmetry(A, dev.threads());
     facts.pattern_symmetric = found.pattern_symmetric;
     facts.symmetric = !found.first;
     facts.first_unsymmetric = found.first;
+    stop.check();
     facts.complex_symmetric = !facts.symmetric && is_complex_symmetric(dev, A);
   }
   return facts;

@@ -355,6 +355,7 @@ struct solver::state {
     if (!plan.empty()) return;
     const stopwatch clock;
     A.complete_facts(options);
+    check_cancellation();
     plan = vouch::make_plan(A.facts(), options);
     begin_with(0, plan.front().why);
     setup_seconds += clock.seconds() - cuda_start;
@@ -438,6 +439,7 @@ solve_result solver::state::run(const columns_view& system, patience* limit) {
     result.times = making;
   }
   renewed = false;
+  check_cancellation();  // making it may have taken long
   stopping_criterion goal = this->goal();
   goal.on_iteration = [this, limit, user = goal.on_iteration](const iteration_record& record) {
     return (!user || user(record)) && (options.observer == nullptr || options.observer->iteration(record)) &&
