@@ -265,7 +265,7 @@ b = lambda n: np.random.default_rng(0).normal(size=n)
 {prepare}
 sent = []
 def press():
-    time.sleep(0.1)
+    time.sleep({delay})
     sent.append(time.perf_counter())
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=press).start()
@@ -293,9 +293,9 @@ def interrupts():
             ("implied volatilities", "", "vn.implied_volatility(np.full(20000, 12.0), 'put', spot=100.0, strike=100.0, "
                                          "expiry=1.0, rate=0.05, exercise='american')"),
             ("exact sum", "x = np.ones(3 * 10**8)", "vn.fsum(x, threads=1)")):
-        took = float(subprocess.run([sys.executable, "-c", interrupted.format(prepare=prepare, call=call)],
-                                    capture_output=True, text=True, check=True).stdout)
-        limit(f"Ctrl-C to its exception, {name}", took, 0.2, "s")
+        took = [float(subprocess.run([sys.executable, "-c", interrupted.format(prepare=prepare, call=call, delay=delay)],
+                                     capture_output=True, text=True, check=True).stdout) for delay in (0.1, 0.3)]
+        limit(f"Ctrl-C to its exception, {name}", float(np.nanmax(took)), 0.2, "s")  # of what was not done before
 
 
 def main():
