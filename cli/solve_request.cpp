@@ -198,7 +198,7 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
             "[none, or what auto takes] " + list(precondition_names()));
   line.suggest(plain_precondition_names());
   line.choice("--amg-type", "NAME", request.amg_type, amg_types,
-              "of amg: structured, for grids on CPUs; sa, smoothed aggregation [auto]");
+              "of amg: structured, for grids; sa, smoothed aggregation [auto]");
   line.text("--coordinates", "FILE", request.coordinates,
             "of amg for elasticity: a node a line, 2 or 3 numbers; rigid body modes");
   line.text("--near-nullspace", "FILE", request.near_nullspace,

@@ -326,6 +326,110 @@ TEST(structured_amg, coarsens_along_strong_couplings_alone) {
   EXPECT_EQ(second({1e-3, 1, 1}), (grid{12, 6, 6}));
 }
 
+// ---- on a GPU
+
+template <class T>
+std::vector<T> numbers_of(const multigrid::step_values<T>& all) {
+  const multigrid::step_values<T> there = all.to(cpu);
+  std::vector<T> numbers;
+  for (std::size_t k = 0; k < there.steps.size(); ++k)
+    numbers.insert(numbers.end(), there.of(k), there.of(k) + there.grid.points());
+  return numbers;
+}
+
+std::vector<float> computed(const device& dev, std::int64_t length,
+                            const std::function<void(float*)>& compute) {
+  array<float> out = array<float>::zeros(dev, length);
+  compute(out.data());
+  return out.to_vector();
+}
+
+void expect_close(const std::vector<float>& a, const std::vector<float>& b, const char* what) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 2e-6) << what << ' ' << i;
+}
+
+// What decides, and all numbers of the set-up, to the last bit; products in single precision to rounding.
+TEST(stencil, has_the_same_bits_on_a_gpu) {
+  VOUCH_NEEDS_GPU();
+  const device gpu = gpus().front();
+  std::vector<coarse_case> cases = coarse_cases;
+  cases.push_back({{40, 37, 19}, {2, 2, 2}});
+  cases.push_back({{66, 50, 1}, {2, 2, 1}});
+  for (const coarse_case& c : cases)
+    for (const problem& p : {full_box(c.n, 0.5), star_box(c.n, 0.5, {1, 2, 3}), star_box(c.n, 0, {1, 1, 1})}) {
+      const csr<double> A = to_sparse<double>(cpu, p), A_there = A.to(gpu);
+      const multigrid::found_stencil found = multigrid::find_stencil<double>(cpu, A, near_one),
+                                     there = multigrid::find_stencil<double>(gpu, A_there, near_one);
+      ASSERT_TRUE(found.matrix && there.matrix) << p.name << ' ' << there.why;
+      const multigrid::stencil_matrix &S = *found.matrix, &S_there = *there.matrix;
+      ASSERT_EQ(S.grid, S_there.grid);
+      ASSERT_EQ(S.steps, S_there.steps);
+      ASSERT_EQ(numbers_of(S), numbers_of(S_there)) << p.name;
+      const multigrid::stencil_facts facts = multigrid::examine(cpu, S),
+                                     facts_there = multigrid::examine(gpu, S_there);
+      EXPECT_EQ(facts.strength, facts_there.strength);
+      EXPECT_EQ(facts.largest_row_sum, facts_there.largest_row_sum);
+      EXPECT_EQ(facts.row_sums_zero, facts_there.row_sums_zero);
+      const multigrid::step_values<double> weights = multigrid::interpolation(cpu, S, c.by),
+                                           weights_there = multigrid::interpolation(gpu, S_there, c.by);
+      ASSERT_EQ(numbers_of(weights), numbers_of(weights_there)) << p.name;
+      const multigrid::stencil_matrix C = multigrid::galerkin(cpu, S, weights, c.by),
+                                      C_there = multigrid::galerkin(gpu, S_there, weights_there, c.by);
+      ASSERT_EQ(C.steps, C_there.steps);
+      ASSERT_EQ(numbers_of(C), numbers_of(C_there)) << p.name;
+      EXPECT_TRUE(multigrid::is_positive(gpu, C_there, S_there, c.by));
+      const multigrid::unit_stencil U(cpu, S), U_there(gpu, S_there);
+      const multigrid::unit_interpolation P(cpu, weights, c.by, S, C),
+          P_there(gpu, weights_there, c.by, S_there, C_there);
+      const array<float> u = array<float>::from(cpu, random_vector<float>(S.grid.points(), 4)),
+                         x = array<float>::from(cpu, random_vector<float>(C.grid.points(), 5)),
+                         u_there = u.to(gpu), x_there = x.to(gpu);
+      const auto combine = [](const device& dev, const multigrid::unit_stencil& W, const array<float>& v) {
+        return computed(dev, v.size(), [&](float* out) {
+          W.combine(dev, {2, v.data(), -3, v.data(), 0.5F, v.data(), out});
+        });
+      };
+      expect_close(combine(cpu, U, u), combine(gpu, U_there, u_there), "product");
+      const auto down = [&](const device& dev, const multigrid::unit_interpolation& W, const array<float>& v) {
+        return computed(dev, C.grid.points(), [&](float* out) { W.restrict_to(dev, v.data(), out); });
+      };
+      expect_close(down(cpu, P, u), down(gpu, P_there, u_there), "restriction");
+      const auto up = [](const device& dev, const multigrid::unit_interpolation& W, const array<float>& coarse,
+                         const array<float>& fine) {
+        return computed(dev, fine.size(),
+                        [&](float* out) { W.prolongate(dev, coarse.data(), 0.5F, fine.data(), out); });
+      };
+      expect_close(up(cpu, P, x, u), up(gpu, P_there, x_there, u_there), "prolongation");
+    }
+}
+
+TEST(structured_amg, coarsens_on_a_gpu_as_on_a_cpu) {
+  VOUCH_NEEDS_GPU();
+  const device gpu = gpus().front();
+  std::vector<std::pair<const char*, csr<double>>> cases;
+  cases.emplace_back("Poisson", generated("poisson-3d", 20));
+  cases.emplace_back("27 points", generated("poisson-3d-27", 20));
+  cases.emplace_back("a quarter", to_sparse<double>(cpu, star_box({20, 20, 20}, 0.01, {1, 1, 0.25})));
+  cases.emplace_back("weak", generated("anisotropic-3d", 20, nullptr, 0, 1e-3));
+  cases.emplace_back("strong", generated("anisotropic-3d", 20, nullptr, 0, 1e3));
+  cases.emplace_back("odd", to_sparse<double>(cpu, full_box({17, 19, 23}, 0.01)));
+  cases.emplace_back("9 points", to_sparse<double>(cpu, full_box({61, 40, 1}, 0.01)));
+  cases.emplace_back("smooth coefficients", diffusion({24, 20, 18}, smooth_of_1e6));
+  for (const auto& [what, A] : cases) {
+    const outcome here = solve_by_amg(cpu, A), there = solve_by_amg(gpu, A);
+    EXPECT_EQ(there.made.type, amg_type::structured) << what << ": " << there.made.why_not_structured;
+    ASSERT_EQ(here.made.levels.size(), there.made.levels.size()) << what;
+    for (std::size_t l = 0; l < here.made.levels.size(); ++l) {
+      EXPECT_EQ(here.made.levels[l].grid, there.made.levels[l].grid) << what << ' ' << l;
+      EXPECT_EQ(here.made.levels[l].nonzeros, there.made.levels[l].nonzeros) << what << ' ' << l;
+    }
+    EXPECT_LE(there.true_residual, 1e-8) << what;
+    EXPECT_LE(std::abs(there.report.iterations - here.report.iterations), 1) << what;
+    EXPECT_EQ(there.made.bytes, here.made.bytes) << what;
+  }
+}
+
 // What black-box multigrid is slow for is found out, and left to smoothed aggregation.
 TEST(structured_amg, leaves_jumps_to_smoothed_aggregation) {
   const csr<double> checkerboard = diffusion({24, 24, 24}, [](const std::array<double, 3>& at) {
@@ -394,6 +498,11 @@ TEST(structured_amg, refuses_what_is_no_grid) {
     EXPECT_EQ(M->hierarchy().type, amg_type::smoothed_aggregation) << what;
     EXPECT_FALSE(M->hierarchy().why_not_structured.empty()) << what;
     EXPECT_THROW(make_amg<double>(cpu, A.all(), options), value_error) << what;
+    for (const device& gpu : gpus()) {
+      const csr<double> there = A.to(gpu);
+      const auto of_gpu = make_amg<double>(gpu, there.all());
+      EXPECT_EQ(of_gpu->hierarchy().why_not_structured, M->hierarchy().why_not_structured) << what;
+    }
   }
   options.type = amg_type::smoothed_aggregation;
   const csr<double> A = generated("poisson-2d", 24);

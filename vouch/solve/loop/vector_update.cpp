@@ -4,7 +4,6 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/core/random.hpp>
 #include <vouch/solve/loop/vector_update.hpp>
 
 namespace vouch {
@@ -66,13 +65,10 @@ void scale(const device& dev, T* x, T c, std::int64_t n) {
 
 template <real T>
 void fill_hashed(const device& dev, std::uint64_t stream, view<T> x) {
-  array<T> made(device::cpu(), dev.is_cuda() ? x.size() : 0);
-  T* const to = dev.is_cuda() ? made.data() : x.data();
-  parallel_for(dev.is_cuda() ? made.where() : dev, x.size(), [=](std::int64_t i) {
-    to[i] = static_cast<T>(random_unit(stream, static_cast<std::uint64_t>(i)) - 0.5);
-  });
-  if (dev.is_cuda())
-    copy_bytes(x.data(), dev, to, made.where(), static_cast<std::size_t>(x.size()) * sizeof(T));
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return fill_hashed_cuda(dev, stream, x);
+  T* const to = x.data();
+  parallel_for(dev, x.size(), [=](std::int64_t i) { to[i] = hashed_element<T>(stream, i); });
 }
 
 template <real T>

@@ -4,6 +4,7 @@
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/double_double.hpp>
+#include <vouch/core/random.hpp>
 #include <vouch/core/types.hpp>
 #include <vouch/core/view.hpp>
 
@@ -53,6 +54,13 @@ template <real T>
 void scale_cuda(const device& dev, T* x, T c, std::int64_t n);
 template <real T>
 void axpby_cuda(const device& dev, T a, const T* x, T b, T* y, std::int64_t n);
+
+template <real T>
+void fill_hashed_cuda(const device& dev, std::uint64_t stream, view<T> x);
+template <real T>
+VOUCH_HOST_DEVICE inline T hashed_element(std::uint64_t stream, std::int64_t i) {
+  return static_cast<T>(random_unit(stream, static_cast<std::uint64_t>(i)) - 0.5);
+}
 
 template <real To, real From>
 void convert_cuda(const device& dev, To* y, const From* x, std::int64_t n);

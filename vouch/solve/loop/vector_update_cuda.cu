@@ -64,11 +64,20 @@ void axpby_cuda(const device& dev, T a, const T* x, T b, T* y, std::int64_t n) {
   detail::parallel_for(dev, "axpby", n, [=] __device__(std::int64_t i) { y[i] = a * x[i] + b * y[i]; });
 }
 
+template <real T>
+void fill_hashed_cuda(const device& dev, std::uint64_t stream, view<T> x) {
+  T* const to = x.data();
+  detail::parallel_for(dev, "fill_hashed", x.size(),
+                       [=] __device__(std::int64_t i) { to[i] = hashed_element<T>(stream, i); });
+}
+
 template <real To, real From>
 void convert_cuda(const device& dev, To* y, const From* x, std::int64_t n) {
   detail::parallel_for(dev, "convert", n, [=] __device__(std::int64_t i) { y[i] = static_cast<To>(x[i]); });
 }
 
+template void fill_hashed_cuda(const device&, std::uint64_t, view<float>);
+template void fill_hashed_cuda(const device&, std::uint64_t, view<double>);
 template void convert_cuda(const device&, float*, const double*, std::int64_t);
 template void convert_cuda(const device&, double*, const float*, std::int64_t);
 template void accumulate_pair_cuda(const device&, float*, float*, const float*, std::int64_t);

@@ -99,7 +99,7 @@ class amg : public preconditioner<T> {
 
 /// M is one V-cycle, of a structured hierarchy or one by smoothed aggregation.
 ///
-/// Structured, on the CPU: A is symmetric and couples the neighbours on a box of points in two or three directions, up to
+/// Structured: A is symmetric and couples the neighbours on a box of points in two or three directions, up to
 /// 9 or 27 a row, which are numbered line by line, at least three to a line and three lines to a plane; coefficients may
 /// vary, couplings may be missing. Interpolation is that of the operator (black-box multigrid), every other point is left
 /// out in those directions whose mean coupling is at least a quarter of the strongest, coarse matrices are P^T A P, with
@@ -130,8 +130,9 @@ class amg : public preconditioner<T> {
 /// Memory  A lives on dev and is not needed afterwards. The hierarchy: for grids about 25 bytes an entry of A;
 ///         in set-up as much again.
 /// Result  apply() takes r as solvers have it, of a norm near 1; beyond some 1e30 times as much single precision ends.
-///         Symmetric positive definite for a symmetric positive definite A. The same bits on every run; the aggregates
-///         are the same on a CPU, for any number of threads, and on a GPU.
+///         Symmetric positive definite for a symmetric positive definite A. The same bits on every run; the aggregates,
+///         or the coarse matrices of a structured hierarchy to the last bit, are the same on a CPU, for any number
+///         of threads, and on a GPU.
 /// Cost    Set-up: some 110 products of entries a row of a 7-point grid, structured as many without a look for their
 ///         places, and three cycles. apply(): 2 degree products with each level.
 /// Throws  shape_error  A is not square

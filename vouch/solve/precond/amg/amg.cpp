@@ -365,7 +365,6 @@ class v_cycle final : public amg<T> {
   std::string make_structured(csr_view<const T> A, const diagonal_range& diagonal,
                               const std::vector<level>* pattern) {
     if (options_.type == amg_type::smoothed_aggregation) return "smoothed aggregation was asked for";
-    if (dev_.is_cuda()) return "structured hierarchies are for CPUs";
     if (options_.near) return "a near-nullspace is given";
     if (A.rows <= options_.coarsest) return "the matrix is as small as a coarsest level";
     found_stencil found = find_stencil(dev_, A, diagonal);
@@ -455,11 +454,18 @@ class v_cycle final : public amg<T> {
     return nrm2<float>(dev_, r) <= enough * before;
   }
 
+  // S^-1 1 but for a factor.
+  void fill_constant(array<float>& c) const {
+    if constexpr (built_with_cuda)
+      if (dev_.is_cuda()) return scaled_constant_cuda(dev_, c.size(), scale_.data(), c.data());
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev_, c.size())) schedule(static)
+    for (std::int64_t i = 0; i < c.size(); ++i) c[i] = static_cast<float>(scale_[0] / scale_[i]);
+  }
+
   // r less its part along S^-1 1, the null space of S A S where constants are that of A.
   void without_constants(array<float>& r) const {
     array<float> c(dev_, r.size());
-#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev_, r.size())) schedule(static)
-    for (std::int64_t i = 0; i < r.size(); ++i) c[i] = static_cast<float>(scale_[0] / scale_[i]);
+    fill_constant(c);
     axpy<float, float>(dev_, -dot<float, float>(dev_, c, r) / dot<float, float>(dev_, c, c), c, r);
   }
 

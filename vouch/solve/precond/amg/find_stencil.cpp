@@ -4,25 +4,39 @@
 #include <cmath>
 #include <utility>
 
+#include <vouch/core/config.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/loop_threads.hpp>
-#include <vouch/solve/precond/amg/stencil.hpp>
+#include <vouch/solve/precond/amg/stencil_entries.hpp>
 #include <vouch/sparse/spmv_convert.hpp>
 
 namespace vouch::multigrid {
 
-std::vector<coupling> couplings_of(const box& grid, const std::vector<step>& steps) {
-  std::vector<coupling> all;
+template <class T>
+void clear_margins(const device& dev, step_values<T>& values) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return clear_margins_cuda(dev, values);
+  for (std::size_t k = 0; k < values.steps.size(); ++k) {
+    std::fill_n(values.of(k) - values.margin, values.margin, T{});
+    std::fill_n(values.of(k) + values.grid.points(), values.margin, T{});
+  }
+}
+
+template void clear_margins(const device&, step_values<float>&);
+template void clear_margins(const device&, step_values<double>&);
+
+coupling_list couplings_of(const box& grid, const std::vector<step>& steps) {
+  coupling_list ways;
   for (std::size_t k = 0; k < steps.size(); ++k) {
     const step& up = steps[k];
     const std::int64_t d = distance(grid, up);
     if (d == 0) continue;
-    all.push_back({k, 0, d, up});
-    all.push_back({k, -d, -d, {-up[0], -up[1], -up[2]}});
+    ways.all[ways.count++] = {k, 0, d, up};
+    ways.all[ways.count++] = {k, -d, -d, {-up[0], -up[1], -up[2]}};
   }
-  std::sort(all.begin(), all.end(),
+  std::sort(ways.all.data(), ways.all.data() + ways.count,
             [](const coupling& a, const coupling& b) { return a.distance < b.distance; });
-  return all;
+  return ways;
 }
 
 std::int64_t entries_of(const box& grid, const std::vector<step>& steps) {
@@ -36,8 +50,6 @@ std::int64_t entries_of(const box& grid, const std::vector<step>& steps) {
 }
 
 namespace {
-
-constexpr std::size_t most_diagonals = 27;
 
 // The steps of a box that have these distances, 0 first and then ascending; nothing where one has no step.
 std::vector<step> steps_of(const box& grid, const std::vector<std::int64_t>& distances) {
@@ -79,45 +91,39 @@ std::vector<box> boxes_of(std::int64_t rows, const std::vector<std::int64_t>& di
 // Entries by diagonals; false where one other than zero leaves the box or has no mirror image.
 template <real T>
 bool fill(const device& dev, csr_view<const T> A, double factor, stencil_matrix& S) {
-  const std::vector<coupling> ways = couplings_of(S.grid, S.steps);
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return fill_stencil_cuda(dev, A, factor, S);
+  const stencil_filling<T> filling{A, factor, couplings_of(S.grid, S.steps), S.view()};
   const std::int64_t nx = S.grid.size[0];
   std::atomic<bool> fits = true;
+  std::int64_t above_less_below = 0;
   // Above the diagonal first, then what is below is compared.
   for (const bool above : {true, false}) {
-    std::int64_t above_less_below = 0;
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.nonzeros)) schedule(static) \
     reduction(+ : above_less_below)
     for (std::int64_t line = 0; line < S.grid.lines(); ++line) {
       bool good = fits.load(std::memory_order_relaxed);
       if (!good) continue;
-      if (above)
-        for (std::size_t k = 0; k < S.steps.size(); ++k) std::fill_n(S.of(k) + line * nx, nx, 0.0);
-      std::array<bool, most_diagonals> in_box{};
-      const line_place here = place_of_line(S.grid, line);
-      for (std::size_t w = 0; w < ways.size(); ++w) in_box[w] = has_line(S.grid, here.beside(ways[w].to));
-      for (std::int64_t x = 0, i = line * nx; x < nx; ++x, ++i) {
-        std::size_t w = 0;
-        for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) {
-          const std::int64_t distance = A.col[k] - i;
-          const double value = static_cast<double>(A.val[k]);
-          if (distance == 0) {
-            if (above) S.of(0)[i] = factor * value;
-            continue;
-          }
-          while (ways[w].distance < distance) ++w;
-          if (above && value != 0) {
-            const std::int64_t to = x + ways[w].to[0];
-            good = good && in_box[w] && to >= 0 && to < nx;
-            above_less_below += distance > 0 ? 1 : -1;
-          }
-          if (above && distance > 0) S.of(ways[w].diagonal)[i] = factor * value;
-          if (!above && distance < 0)
-            good = good && S.of(ways[w].diagonal)[i + ways[w].shift] == factor * value;
+      const std::int64_t first = line * nx;
+      if (above) {
+        for (std::size_t k = 0; k < S.steps.size(); ++k) std::fill_n(S.of(k) + first, nx, 0.0);
+        const line_place here = place_of_line(S.grid, line);
+        std::array<bool, most_steps> has{};
+        for (std::size_t w = 0; w < filling.ways.count; ++w)
+          has[w] = has_line(S.grid, here.beside(filling.ways[w].to));
+        for (std::int64_t x = 0; x < nx; ++x) {
+          const auto in_box = [&](std::size_t w) {
+            const std::int64_t to = x + filling.ways[w].to[0];
+            return has[w] && to >= 0 && to < nx;
+          };
+          good = filling.put_upper(first + x, in_box, above_less_below) && good;
         }
+      } else {
+        for (std::int64_t x = 0; x < nx; ++x) good = good && filling.mirrors_upper(first + x);
       }
       if (!good) fits.store(false, std::memory_order_relaxed);
     }
-    if (above && above_less_below != 0) fits = false;
+    if (above_less_below != 0) fits = false;
     if (!fits) return false;
   }
   return true;
@@ -129,7 +135,7 @@ template <real T>
 found_stencil find_stencil(const device& dev, csr_view<const T> A, const diagonal_range& range) {
   const std::vector<std::int64_t> distances = detail::occupied_diagonals(dev, A);
   const std::size_t count = distances.size();
-  if (count > most_diagonals) return {{}, "its entries lie on more than 27 diagonals"};
+  if (count > most_steps) return {{}, "its entries lie on more than 27 diagonals"};
   for (std::size_t k = 0; k < count; ++k)
     if (distances[k] != -distances[count - 1 - k]) return {{}, "its pattern is not symmetric"};
   const std::vector<std::int64_t> upper(distances.begin() + static_cast<std::ptrdiff_t>(count / 2),

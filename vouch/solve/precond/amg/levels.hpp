@@ -88,6 +88,10 @@ VOUCH_HOST_DEVICE inline double candidate_and_scale(T power, T& scale) {
 template <real T>
 void finish_scale_cuda(const device& dev, std::int64_t n, T power, T* scale, double* candidate);
 
+/// out[i] := scale[0] / scale[i], the vector S^-1 1 but for a factor.
+template <real T>
+void scaled_constant_cuda(const device& dev, std::int64_t n, const T* scale, float* out);
+
 /// For the matrix W of a plan.
 void combine_cuda(const device& dev, const spmv_plan<float>& W, const combination& terms);
 /// out[i] := factor * (scale[i] * in[i])

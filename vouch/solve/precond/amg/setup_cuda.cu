@@ -71,6 +71,14 @@ void finish_scale_cuda(const device& dev, std::int64_t n, T power, T* scale, dou
                        [=] __device__(std::int64_t i) { candidate[i] = candidate_and_scale(power, scale[i]); });
 }
 
+template <real T>
+void scaled_constant_cuda(const device& dev, std::int64_t n, const T* scale, float* out) {
+  detail::parallel_for(dev, "scaled_constant", n,
+                       [=] __device__(std::int64_t i) { out[i] = static_cast<float>(scale[0] / scale[i]); });
+}
+
+template void scaled_constant_cuda(const device&, std::int64_t, const float*, float*);
+template void scaled_constant_cuda(const device&, std::int64_t, const double*, float*);
 template std::int64_t unknowns_of_a_node_cuda(const device&, csr_view<const float>);
 template std::int64_t unknowns_of_a_node_cuda(const device&, csr_view<const double>);
 template void finish_scale_cuda(const device&, std::int64_t, float, float*, double*);

@@ -1,82 +1,72 @@
-// Coarse stencils. All loops run along lines of points, so that they are vectors of numbers that stand side by side;
-// what lies beyond an end of a line meets a weight of zero, or is put to zero at last.
+// Coarse stencils. All loops run along lines of points, a vector of them at a time; what lies beyond an end of a line
+// meets a weight of zero, or is put to zero at last.
 #include <vouch/solve/precond/amg/stencil_coarsening.hpp>
-
-#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <utility>
 
+#include <vouch/core/config.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/loop_threads.hpp>
 #include <vouch/core/simd.hpp>
+#include <vouch/solve/precond/amg/stencil_coarsening_cuda.hpp>
+#include <vouch/solve/precond/amg/stencil_rows.hpp>
 
 namespace vouch::multigrid {
 namespace {
 
-// sum[i] += v[i]
-VOUCH_SIMD_CLONES void add(std::int64_t n, const double* __restrict__ v, double* __restrict__ sum) {
-  for (std::int64_t i = 0; i < n; ++i) sum[i] += v[i];
-}
-VOUCH_SIMD_CLONES void add_every_other(std::int64_t n, const double* __restrict__ v, double* __restrict__ sum) {
-  for (std::int64_t i = 0; i < n; ++i) sum[i] += v[2 * i];
-}
-VOUCH_SIMD_CLONES void add_size(std::int64_t n, const double* __restrict__ v, double* __restrict__ sum) {
-  for (std::int64_t i = 0; i < n; ++i) sum[i] += std::fabs(v[i]);
-}
-VOUCH_SIMD_CLONES void take_every_other(std::int64_t n, const double* __restrict__ v,
-                                        double* __restrict__ out) {
-  for (std::int64_t i = 0; i < n; ++i) out[i] = v[2 * i];
-}
-// sum[i] += u[i] v[i]
-VOUCH_SIMD_CLONES void add_products(std::int64_t n, const double* __restrict__ u, const double* __restrict__ v,
-                                    double* __restrict__ sum) {
-  for (std::int64_t i = 0; i < n; ++i) sum[i] += u[i] * v[i];
+using doubles = lanes<double>;
+constexpr std::int64_t width = simd<double>::width;
+using present = std::array<bool, most_steps>;
+
+// The lines beside this one that there are.
+present lines_beside(const box& grid, const line_place& here, const coupling_list& ways) {
+  present there{};
+  for (std::size_t w = 0; w < ways.count; ++w) there[w] = has_line(grid, here.beside(ways[w].to));
+  return there;
 }
 
-// weight[i] = -all[i] / own[i], or 0 where next to nothing of the diagonal is left.
-VOUCH_SIMD_CLONES void divide(std::int64_t n, std::int64_t stride, const double* __restrict__ all,
-                              const double* __restrict__ own, const double* __restrict__ diagonal,
-                              double* __restrict__ weight) {
-  constexpr double least = 1e-10;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const bool is_left = own[i] > least * diagonal[stride * i];
-    weight[i] = is_left ? -all[i] / (is_left ? own[i] : 1.0) : 0.0;
+VOUCH_SIMD_INLINE void store_first(double* to, const doubles& v, std::int64_t count) {
+  if (count >= width)
+    store<double>(to, v);
+  else
+    std::memcpy(to, &v, static_cast<std::size_t>(count) * sizeof(double));
+}
+
+VOUCH_SIMD_CLONES void examine_line(const coupling_list& ways, const step_view<const double>& A,
+                                    std::int64_t first, std::int64_t nx, const present& there, double units,
+                                    coupling_facts& facts) {
+  for (std::int64_t x = 0; x < nx; x += width) {
+    coupling_sums<doubles> sums;
+    sums.add(
+        ways, A, first + x, [&](std::size_t w) __attribute__((always_inline)) { return there[w]; });
+    for (std::int64_t l = 0; l < std::min(width, nx - x); ++l)
+      facts.add(units, A.of(0)[first + x + l], sums.sizes[l], sums.all[l],
+                {sums.along[0][l], sums.along[1][l], sums.along[2][l]});
   }
 }
 
-void add_points(int factor, std::int64_t n, const double* v, double* sum) {
-  factor == 2 ? add_every_other(n, v, sum) : add(n, v, sum);
+// Weights of step k for n coarse points from number `at` on.
+template <int stride>
+VOUCH_SIMD_INLINE void weigh(const interpolation_plan& plan, std::size_t k, const step_view<const double>& A,
+                             std::int64_t from, const present& there, const step_view<double>& P,
+                             std::int64_t at, std::int64_t n) {
+  for (std::int64_t x = 0; x < n; x += width) {
+    doubles weight;
+    plan.weights<stride>(
+        weight, k, A, from + stride * x, [&](std::size_t w) __attribute__((always_inline)) { return there[w]; },
+        P, at + x);
+    store_first(P.of(k) + at + x, weight, n - x);
+  }
 }
-
-constexpr std::int64_t piece = 64;  // points of a line at a time: what is needed for them stays in cache
-constexpr std::size_t most_steps = 27;
-
-// out[i] += weight[i] (a[0][i] w[0][i] + a[1][i] w[1][i] + ...)
-VOUCH_SIMD_CLONES void add_weighted_sum(std::int64_t n, std::size_t terms, const double* const* a,
-                                        const double* const* w, const double* weight, double* out) {
-  constexpr int width = simd<double>::width;
-  std::int64_t i = 0;
-  for (; i + width <= n; i += width) {
-    lanes<double> sum{}, u, v;
-    for (std::size_t t = 0; t < terms; ++t) {
-      load<double>(u, a[t] + i);
-      load<double>(v, w[t] + i);
-      sum += u * v;
-    }
-    load<double>(u, weight + i);
-    load<double>(v, out + i);
-    v += u * sum;
-    store<double>(out + i, v);
-  }
-  for (; i < n; ++i) {
-    double sum = 0;
-    for (std::size_t t = 0; t < terms; ++t) sum += a[t][i] * w[t][i];
-    out[i] += weight[i] * sum;
-  }
+VOUCH_SIMD_CLONES void weigh_line(int stride, const interpolation_plan& plan, std::size_t k,
+                                  const step_view<const double>& A, std::int64_t from, const present& there,
+                                  const step_view<double>& P, std::int64_t at, std::int64_t n) {
+  stride == 2 ? weigh<2>(plan, k, A, from, there, P, at, n) : weigh<1>(plan, k, A, from, there, P, at, n);
 }
 
 int parts_of(const step& s) { return std::abs(s[0]) + std::abs(s[1]) + std::abs(s[2]); }
@@ -93,22 +83,30 @@ std::vector<step> interpolation_steps(const coarsening& by) {
   return all;
 }
 
-std::optional<std::size_t> place_of(const std::vector<step>& steps, const step& wanted) {
-  const auto found = std::find(steps.begin(), steps.end(), wanted);
-  if (found == steps.end()) return {};
-  return static_cast<std::size_t>(found - steps.begin());
-}
+// Where steps are among some.
+class step_places {
+ public:
+  explicit step_places(const std::vector<step>& steps) {
+    for (std::size_t k = 0; k < steps.size(); ++k) places_[number(steps[k])] = k;
+  }
+  std::optional<std::size_t> of(const step& s) const {
+    const auto is_far = [](int part) { return part < -1 || part > 1; };
+    if (std::any_of(s.begin(), s.end(), is_far)) return {};
+    return places_[number(s)];
+  }
 
-// The fine line that a coarse one is.
-line_place fine_line(const line_place& coarse, const coarsening& by) {
-  return {by[1] * coarse.y, by[2] * coarse.z};
-}
+ private:
+  static std::size_t number(const step& s) {
+    return static_cast<std::size_t>((s[2] + 1) * 9 + (s[1] + 1) * 3 + s[0] + 1);
+  }
+  std::array<std::optional<std::size_t>, most_steps> places_{};
+};
 
 // Couplings, with the diagonal among them, and where they go.
-std::vector<coupling> whole_rows(const stencil_matrix& A) {
-  std::vector<coupling> all = couplings_of(A.grid, A.steps);
-  all.push_back({0, 0, 0, {0, 0, 0}});
-  return all;
+coupling_list whole_rows(const stencil_matrix& A) {
+  coupling_list ways = couplings_of(A.grid, A.steps);
+  ways.all[ways.count++] = {0, 0, 0, {0, 0, 0}};
+  return ways;
 }
 
 }  // namespace
@@ -120,55 +118,32 @@ box coarse_box(const box& fine, const coarsening& by) {
 }
 
 stencil_facts examine(const device& dev, const stencil_matrix& A) {
-  const std::vector<coupling> ways = couplings_of(A.grid, A.steps);
-  const std::int64_t nx = A.grid.size[0], lines = A.grid.lines();
-  struct of_line {
-    std::array<double, 3> strength{};
-    double row_sum = 0, remainder = 0;
-  };
-  std::vector<of_line> found(static_cast<std::size_t>(lines));
-  const int threads = loop_threads(dev, A.grid.points());
-  std::vector<double> scratch(static_cast<std::size_t>(threads * 5 * nx));
-#pragma omp parallel firstprivate(ieee) num_threads(threads)
-  {
-    double* const mine_alone = scratch.data() + omp_get_thread_num() * 5 * nx;
-    double* const along[3] = {mine_alone, mine_alone + nx, mine_alone + 2 * nx};
-    double *const sizes = mine_alone + 3 * nx, *const sums = mine_alone + 4 * nx;
-#pragma omp for schedule(static)
-    for (std::int64_t line = 0; line < lines; ++line) {
-      std::fill_n(mine_alone, 5 * nx, 0.0);
-      const line_place here = place_of_line(A.grid, line);
-      for (const coupling& way : ways) {
-        if (!has_line(A.grid, here.beside(way.to))) continue;
-        const double* const v = A.of(way.diagonal) + line * nx + way.shift;
-        add_size(nx, v, sizes);
-        add(nx, v, sums);
-        for (std::size_t a = 0; a < 3; ++a)
-          if (way.to[a] != 0) add(nx, v, along[a]);
-      }
-      of_line& mine = found[static_cast<std::size_t>(line)];
-      const double* const diagonal = A.of(0) + line * nx;
-      for (std::int64_t x = 0; x < nx; ++x) {
-        for (std::size_t a = 0; a < 3; ++a) mine.strength[a] += std::max(-along[a][x], 0.0) / diagonal[x];
-        // Not std::max, which loses what is not a number.
-        const double row_sum = sizes[x] / diagonal[x];
-        if (!(row_sum <= mine.row_sum)) mine.row_sum = row_sum;
-        mine.remainder = std::max(mine.remainder, std::fabs(sums[x] + diagonal[x]) / diagonal[x]);
-      }
+  const coupling_list ways = couplings_of(A.grid, A.steps);
+  const std::int64_t points = A.grid.points();
+  const double units = coupling_facts::unit(points);
+  const coupling_facts found = [&] {
+    if constexpr (built_with_cuda)
+      if (dev.is_cuda()) return examine_cuda(dev, A, ways, units);
+    const std::int64_t nx = A.grid.size[0];
+    coupling_facts all;
+#pragma omp parallel firstprivate(ieee) num_threads(loop_threads(dev, points))
+    {
+      coupling_facts mine;
+#pragma omp for schedule(static) nowait
+      for (std::int64_t line = 0; line < A.grid.lines(); ++line)
+        examine_line(ways, A.view(), line * nx, nx, lines_beside(A.grid, place_of_line(A.grid, line), ways),
+                     units, mine);
+#pragma omp critical(vouch_examine)
+      all.merge(mine);
     }
-  }
+    return all;
+  }();
   stencil_facts facts;
-  double remainder = 0;
-  facts.largest_row_sum = 0;
-  for (const of_line& line : found) {
-    for (std::size_t a = 0; a < 3; ++a)
-      facts.strength[a] += line.strength[a] / static_cast<double>(A.grid.points());
-    if (!(line.row_sum <= facts.largest_row_sum)) facts.largest_row_sum = line.row_sum;
-    remainder = std::max(remainder, line.remainder);
-  }
-  facts.largest_row_sum += 1;
+  for (std::size_t a = 0; a < 3; ++a)
+    facts.strength[a] = static_cast<double>(found.strength[a]) / units / static_cast<double>(points);
+  facts.largest_row_sum = 1 + found.row_sum;
   constexpr double nothing = 1e-6;  // a trial in single precision would not tell it from zero
-  facts.row_sums_zero = remainder < nothing;
+  facts.row_sums_zero = found.remainder < nothing;
   facts.two_colours =
       std::all_of(ways.begin(), ways.end(), [](const coupling& way) { return parts_of(way.to) % 2 == 1; });
   return facts;
@@ -185,159 +160,211 @@ coarsening directions_of(const box& fine, const stencil_facts& facts) {
   return by;
 }
 
-step_values<double> interpolation(const device& dev, const stencil_matrix& A, const coarsening& by) {
-  const box coarse = coarse_box(A.grid, by);
-  step_values<double> P(dev, coarse, interpolation_steps(by));
-  const std::vector<coupling> ways = whole_rows(A);
-  const std::int64_t nx = A.grid.size[0], coarse_nx = coarse.size[0];
-  // For each step d the entries that count for it, by where they go in the directions of d: nowhere, or back to
-  // the coarse point; the latter have the weight of step d + t.
-  struct group {
-    std::size_t weight;
-    std::vector<const coupling*> ways;
-  };
-  struct recipe {
-    std::vector<const coupling*> own;
-    std::vector<group> towards;
-  };
-  std::vector<recipe> recipes(P.steps.size());
-  for (std::size_t k = 1; k < P.steps.size(); ++k) {
-    const step& d = P.steps[k];
-    for (const coupling& way : ways) {
+interpolation_plan plan_interpolation(const stencil_matrix& A, const std::vector<step>& steps) {
+  interpolation_plan plan;
+  plan.ways = whole_rows(A);
+  const step_places places(steps);
+  std::int16_t groups = 0, listed = 0;
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    const step& d = steps[k];
+    // Where the entries go in the directions of d, and the weight of that; the first group is of those that go nowhere.
+    std::vector<std::pair<step, std::vector<std::int8_t>>> towards{{d, {}}};
+    for (std::size_t w = 0; k > 0 && w < plan.ways.count; ++w) {
+      const step& to = plan.ways[w].to;
       step reached = d;
-      bool counts = true, stays = true;
+      bool counts = true;
       for (std::size_t a = 0; a < 3; ++a) {
-        if (d[a] == 0 || way.to[a] == 0) continue;
-        stays = false;
-        counts = counts && way.to[a] == -d[a];
+        if (d[a] == 0 || to[a] == 0) continue;
+        counts = counts && to[a] == -d[a];
         reached[a] = 0;
       }
       if (!counts) continue;
-      if (stays) {
-        recipes[k].own.push_back(&way);
-        continue;
-      }
-      const std::size_t weight = *place_of(P.steps, reached);
-      std::vector<group>& groups = recipes[k].towards;
       auto same =
-          std::find_if(groups.begin(), groups.end(), [=](const group& g) { return g.weight == weight; });
-      if (same == groups.end()) same = groups.insert(groups.end(), {weight, {}});
-      same->ways.push_back(&way);
+          std::find_if(towards.begin(), towards.end(), [&](const auto& g) { return g.first == reached; });
+      if (same == towards.end()) same = towards.insert(towards.end(), {reached, {}});
+      same->second.push_back(static_cast<std::int8_t>(w));
+    }
+    plan.groups_begin[k] = groups;
+    for (const auto& [reached, ways] : towards) {
+      const auto first = listed;
+      for (const std::int8_t w : ways) plan.listed[static_cast<std::size_t>(listed++)] = w;
+      plan.groups[static_cast<std::size_t>(groups++)] = {first, listed,
+                                                         static_cast<std::int16_t>(*places.of(reached))};
     }
   }
+  plan.groups_begin[steps.size()] = groups;
+  return plan;
+}
+
+step_values<double> interpolation(const device& dev, const stencil_matrix& A, const coarsening& by) {
+  const box coarse = coarse_box(A.grid, by);
+  step_values<double> P(dev, coarse, interpolation_steps(by));
+  const interpolation_plan plan = plan_interpolation(A, P.steps);
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) {
+      interpolate_cuda(dev, A, plan, by, P);
+      return P;
+    }
+  const std::int64_t nx = A.grid.size[0], n = coarse.size[0];
+  const step_view<double> weights = P.view();
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.grid.points())) schedule(static)
   for (std::int64_t line = 0; line < coarse.lines(); ++line) {
     const line_place fine_here = fine_line(place_of_line(coarse, line), by);
-    for (std::int64_t begin = 0; begin < coarse_nx; begin += piece) {
-      const std::int64_t n = std::min(piece, coarse_nx - begin), at = line * coarse_nx + begin;
-      std::fill_n(P.of(0) + at, n, 1.0);
-      for (std::size_t k = 1; k < P.steps.size(); ++k) std::fill_n(P.of(k) + at, n, 0.0);
-      for (std::size_t k = 1; k < P.steps.size(); ++k) {
-        const step& d = P.steps[k];
-        const line_place there = fine_here.beside(d);
-        if (!has_line(A.grid, there)) continue;
-        const std::int64_t from = first_of(A.grid, there) + by[0] * begin + d[0];
-        const auto collect = [&](const std::vector<const coupling*>& which, double* sums) {
-          std::fill_n(sums, n, 0.0);
-          for (const coupling* way : which)
-            if (has_line(A.grid, there.beside(way->to)))
-              add_points(by[0], n, A.of(way->diagonal) + from + way->shift, sums);
-        };
-        double own[piece], others[piece], all[piece] = {};
-        collect(recipes[k].own, own);
-        for (const group& g : recipes[k].towards) {
-          collect(g.ways, others);
-          add_products(n, others, P.of(g.weight) + at, all);
-        }
-        double* const weight = P.of(k) + at;
-        const double* const diagonal = A.of(0) + from;
-        divide(n, by[0], all, own, diagonal, weight);
-        if (d[0] < 0 && begin == 0) weight[0] = 0;
-        if (by[0] * (begin + n - 1) + d[0] >= nx) weight[n - 1] = 0;
+    const std::int64_t at = line * n;
+    std::fill_n(weights.of(0) + at, n, 1.0);
+    for (std::size_t k = 1; k < P.steps.size(); ++k) {
+      const step& d = P.steps[k];
+      const line_place there = fine_here.beside(d);
+      if (!has_line(A.grid, there)) {
+        std::fill_n(weights.of(k) + at, n, 0.0);
+        continue;
       }
+      weigh_line(by[0], plan, k, A.view(), first_of(A.grid, there) + d[0],
+                 lines_beside(A.grid, there, plan.ways), weights, at, n);
+      if (d[0] < 0) weights.of(k)[at] = 0;
+      if (by[0] * (n - 1) + d[0] >= nx) weights.of(k)[at + n - 1] = 0;
     }
   }
   return P;
 }
 
-stencil_matrix galerkin(const device& dev, const stencil_matrix& A, const step_values<double>& P,
-                        const coarsening& by) {
-  const box& coarse = P.grid;
-  const std::vector<coupling> ways = whole_rows(A);
-  const std::int64_t coarse_nx = coarse.size[0];
-  // Coarse points I and I + D are coupled by what goes from by(I) + d by some entry to by(I + D) + e.
-  struct path {
-    std::size_t way, weight;
-  };
-  struct coarse_coupling {
-    step to;
-    std::vector<std::vector<path>> by_step;  // of P, d
-  };
-  std::vector<coarse_coupling> couplings;
+galerkin_plan plan_galerkin(const stencil_matrix& A, const step_values<double>& P, const coarsening& by,
+                            std::vector<step>& steps) {
+  galerkin_plan plan;
+  plan.ways = whole_rows(A);
+  const step_places places(P.steps);
+  std::int16_t paths = 0;
   for (int z = 0; z <= 1; ++z)
     for (int y = -1; y <= 1; ++y)
       for (int x = -1; x <= 1; ++x) {
         const step D{x, y, z};
         bool fits = std::pair(z, y) > std::pair(0, 0) || (z == 0 && y == 0 && x >= 0);
-        for (std::size_t a = 0; a < 3; ++a) fits = fits && std::abs(D[a]) < coarse.size[a];
+        for (std::size_t a = 0; a < 3; ++a) fits = fits && std::abs(D[a]) < P.grid.size[a];
         if (!fits) continue;
-        coarse_coupling found{D, std::vector<std::vector<path>>(P.steps.size())};
-        bool any = false;
-        for (std::size_t k = 0; k < P.steps.size(); ++k)
-          for (std::size_t w = 0; w < ways.size(); ++w) {
+        const std::int16_t before = paths;
+        auto& begin = plan.begin[steps.size()];
+        for (std::size_t k = 0; k < P.steps.size(); ++k) {
+          begin[k] = paths;
+          for (std::size_t w = 0; w < plan.ways.count; ++w) {
             step e{};
-            for (std::size_t a = 0; a < 3; ++a) e[a] = P.steps[k][a] + ways[w].to[a] - by[a] * D[a];
-            const std::optional<std::size_t> weight = place_of(P.steps, e);
-            if (!weight) continue;
-            found.by_step[k].push_back({w, *weight});
-            any = true;
+            for (std::size_t a = 0; a < 3; ++a) e[a] = P.steps[k][a] + plan.ways[w].to[a] - by[a] * D[a];
+            if (const std::optional<std::size_t> weight = places.of(e))
+              plan.paths[static_cast<std::size_t>(paths++)] = {static_cast<std::int8_t>(w),
+                                                               static_cast<std::int8_t>(*weight)};
           }
-        if (any) couplings.push_back(std::move(found));
+        }
+        begin[P.steps.size()] = paths;
+        if (paths > before) steps.push_back(D);
       }
+  return plan;
+}
+
+namespace {
+
+// Of a step of interpolation, for the coarse points of a line: which ways there are, and its weights.
+struct step_paths {
+  std::size_t step;
+  std::int64_t from;  // the fine point of the line's first point
+  present there;
+};
+
+// Entries of the coarse matrix for n points of a line, from number `at` on; other[m]: what their couplings m are to, or
+// -1 where there is no such line.
+template <int stride>
+VOUCH_SIMD_INLINE void multiply_paths(const galerkin_plan& plan, const step_view<const double>& A,
+                                      const step_view<const double>& P, const std::vector<step_paths>& steps,
+                                      std::int64_t at, std::int64_t n, const std::vector<std::int64_t>& other,
+                                      const step_view<double>& C) {
+  for (std::int64_t x = 0; x < n; x += width) {
+    doubles sums[galerkin_plan::most_couplings] = {}, gathered[most_steps], weight;
+    for (const step_paths& by : steps) {
+      const double* entries[most_steps] = {};
+      for (std::size_t w = 0; w < plan.ways.count; ++w) {
+        if (!by.there[w]) continue;
+        const double* const v = A.of(plan.ways[w].diagonal) + by.from + stride * x + plan.ways[w].shift;
+        entries[w] = v;
+        if constexpr (stride == 2) {
+          load_points<2>(gathered[w], v);
+          entries[w] = reinterpret_cast<const double*>(&gathered[w]);
+        }
+      }
+      load<double>(weight, P.of(by.step) + at + x);
+      for (std::size_t m = 0; m < other.size(); ++m) {
+        if (other[m] < 0) continue;
+        const auto factors = [&](std::int16_t p, const double*& a, const double*& w)
+            __attribute__((always_inline)) {
+          const galerkin_plan::path& path = plan.paths[static_cast<std::size_t>(p)];
+          a = entries[path.way];
+          w = P.of(static_cast<std::size_t>(path.weight)) + other[m] + x;
+          return a != nullptr;
+        };
+        plan.add_paths(sums[m], weight, plan.begin[m][by.step], plan.begin[m][by.step + 1], factors);
+      }
+    }
+    for (std::size_t m = 0; m < other.size(); ++m) store_first(C.of(m) + at + x, sums[m], n - x);
+  }
+}
+VOUCH_SIMD_CLONES void multiply_line(int stride, const galerkin_plan& plan, const step_view<const double>& A,
+                                     const step_view<const double>& P, const std::vector<step_paths>& steps,
+                                     std::int64_t at, std::int64_t n, const std::vector<std::int64_t>& other,
+                                     const step_view<double>& C) {
+  stride == 2 ? multiply_paths<2>(plan, A, P, steps, at, n, other, C)
+              : multiply_paths<1>(plan, A, P, steps, at, n, other, C);
+}
+
+}  // namespace
+
+stencil_matrix galerkin(const device& dev, const stencil_matrix& A, const step_values<double>& P,
+                        const coarsening& by) {
+  const box& coarse = P.grid;
   std::vector<step> steps;
-  steps.reserve(couplings.size());
-  for (const coarse_coupling& c : couplings) steps.push_back(c.to);
+  const galerkin_plan plan = plan_galerkin(A, P, by, steps);
   stencil_matrix C(dev, coarse, std::move(steps));
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) {
+      galerkin_cuda(dev, A, P, plan, by, C);
+      return C;
+    }
+  const std::int64_t n = coarse.size[0];
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.grid.points())) schedule(static)
   for (std::int64_t line = 0; line < coarse.lines(); ++line) {
     const line_place here = place_of_line(coarse, line), fine_here = fine_line(here, by);
-    for (std::int64_t begin = 0; begin < coarse_nx; begin += piece) {
-      const std::int64_t n = std::min(piece, coarse_nx - begin), at = line * coarse_nx + begin;
-      for (std::size_t m = 0; m < couplings.size(); ++m) std::fill_n(C.of(m) + at, n, 0.0);
-      for (std::size_t k = 0; k < P.steps.size(); ++k) {
-        const line_place there = fine_here.beside(P.steps[k]);
-        if (!has_line(A.grid, there)) continue;
-        const std::int64_t from = first_of(A.grid, there) + by[0] * begin + P.steps[k][0];
-        double gathered[most_steps][piece];
-        const double* entries[most_steps];
-        for (std::size_t w = 0; w < ways.size(); ++w) {
-          entries[w] = nullptr;
-          if (!has_line(A.grid, there.beside(ways[w].to))) continue;
-          const double* const v = A.of(ways[w].diagonal) + from + ways[w].shift;
-          entries[w] = by[0] == 2 ? gathered[w] : v;
-          if (by[0] == 2) take_every_other(n, v, gathered[w]);
-        }
-        for (std::size_t m = 0; m < couplings.size(); ++m) {
-          const coarse_coupling& coupled = couplings[m];
-          if (!has_line(coarse, here.beside(coupled.to))) continue;
-          const std::int64_t other = at + distance(coarse, coupled.to);
-          const double *a[most_steps], *w[most_steps];
-          std::size_t terms = 0;
-          for (const path& p : coupled.by_step[k]) {
-            if (entries[p.way] == nullptr) continue;
-            a[terms] = entries[p.way];
-            w[terms++] = P.of(p.weight) + other;
-          }
-          if (terms > 0) add_weighted_sum(n, terms, a, w, P.of(k) + at, C.of(m) + at);
-        }
-      }
-      for (std::size_t m = 0; m < couplings.size(); ++m) {
-        if (couplings[m].to[0] == 1 && begin + n == coarse_nx) C.of(m)[at + n - 1] = 0;
-        if (couplings[m].to[0] == -1 && begin == 0) C.of(m)[at] = 0;
-      }
+    const std::int64_t at = line * n;
+    std::vector<step_paths> by_step;
+    by_step.reserve(P.steps.size());
+    for (std::size_t k = 0; k < P.steps.size(); ++k) {
+      const line_place there = fine_here.beside(P.steps[k]);
+      if (has_line(A.grid, there))
+        by_step.push_back({k, first_of(A.grid, there) + P.steps[k][0], lines_beside(A.grid, there, plan.ways)});
+    }
+    std::vector<std::int64_t> other;
+    other.reserve(C.steps.size());
+    for (const step& D : C.steps)
+      other.push_back(has_line(coarse, here.beside(D)) ? at + distance(coarse, D) : -1);
+    multiply_line(by[0], plan, A.view(), P.view(), by_step, at, n, other, C.view());
+    for (std::size_t m = 0; m < C.steps.size(); ++m) {
+      if (C.steps[m][0] == 1) C.of(m)[at + n - 1] = 0;
+      if (C.steps[m][0] == -1) C.of(m)[at] = 0;
     }
   }
   return C;
+}
+
+bool is_positive(const device& dev, const stencil_matrix& coarse, const stencil_matrix& fine,
+                 const coarsening& by) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return is_positive_cuda(dev, coarse, fine, by);
+  const std::int64_t n = coarse.grid.size[0];
+  bool positive = true;
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, coarse.grid.points())) \
+    schedule(static) reduction(&& : positive)
+  for (std::int64_t line = 0; line < coarse.grid.lines(); ++line) {
+    const double* const before =
+        fine.of(0) + first_of(fine.grid, fine_line(place_of_line(coarse.grid, line), by));
+    for (std::int64_t x = 0; x < n; ++x)
+      positive = positive && keeps_energy(coarse.of(0)[line * n + x], before[by[0] * x]);
+  }
+  return positive;
 }
 
 }  // namespace vouch::multigrid

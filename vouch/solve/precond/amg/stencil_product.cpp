@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
+#include <vouch/core/config.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/loop_threads.hpp>
 #include <vouch/core/simd.hpp>
+#include <vouch/solve/precond/amg/stencil_lines.hpp>
+#include <vouch/solve/precond/eigenvalue_bound.hpp>
 
 namespace vouch::multigrid {
 namespace {
@@ -21,11 +23,6 @@ struct row_products {
   const float* others[most_ways];   // elements of w
   combination terms;                // from the first row on
 };
-
-VOUCH_SIMD_INLINE float combined(const combination& t, std::int64_t i, float product) {
-  const float of_v = t.v != nullptr ? t.b * t.v[i] + t.c * product : t.c * product;
-  return t.u != nullptr ? t.a * t.u[i] + of_v : of_v;
-}
 
 template <int batch>
 VOUCH_SIMD_INLINE void combine_batch(const row_products& p, std::int64_t i) {
@@ -67,29 +64,27 @@ VOUCH_SIMD_CLONES void combine_rows(const row_products& p, std::int64_t n) {
 VOUCH_SIMD_CLONES void scale_line(std::int64_t n, const double* __restrict__ values,
                                   const double* __restrict__ one, const double* __restrict__ other,
                                   float* __restrict__ out) {
-  for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(values[i] / std::sqrt(one[i] * other[i]));
+  for (std::int64_t i = 0; i < n; ++i) out[i] = scaled_coupling(values[i], one[i], other[i]);
 }
 // out[i] = weights[i] sqrt(fine[stride i] / coarse[i])
 VOUCH_SIMD_CLONES void scale_weights(std::int64_t n, std::int64_t stride, const double* __restrict__ weights,
                                      const double* __restrict__ fine, const double* __restrict__ coarse,
                                      float* __restrict__ out) {
-  for (std::int64_t i = 0; i < n; ++i)
-    out[i] = static_cast<float>(weights[i] * std::sqrt(fine[stride * i] / coarse[i]));
+  for (std::int64_t i = 0; i < n; ++i) out[i] = scaled_weight(weights[i], fine[stride * i], coarse[i]);
 }
 
-// Lines of weights and of a vector.
+// The lines that an element is made of.
 struct line_products {
   int count = 0;
-  const float *back[9], *here[9], *ahead[9];  // weights of steps -1, 0 and 1 along the line
-  const float* vector[9];
+  line_terms of[9];
 
-  void add(const float* const* weights, std::int64_t at, const float* elements) {
-    here[count] = weights[1] + at;
-    if (weights[0] != nullptr) {  // halved along the line
-      back[count] = weights[0] + at;
-      ahead[count] = weights[2] + at;
-    }
-    vector[count++] = elements;
+  void add(const weight_table& weights, int y, int z, std::int64_t at, const float* elements) {
+    line_terms& line = of[count++];
+    line.here = weights[place_in_table(0, y, z)] + at;
+    line.vector = elements;
+    if (weights[place_in_table(-1, y, z)] == nullptr) return;
+    line.back = weights[place_in_table(-1, y, z)] + at;
+    line.ahead = weights[place_in_table(1, y, z)] + at;
   }
 };
 
@@ -111,12 +106,7 @@ VOUCH_SIMD_CLONES void restrict_halved(const line_products& p, std::int64_t n, s
                                        std::int64_t readable, float* out) {
   const auto at = [&](std::int64_t i) {
     float sum = 0;
-    for (int k = 0; k < p.count; ++k) {
-      const float* const v = p.vector[k] + 2 * i;
-      if (i > 0) sum += p.back[k][i] * v[-1];
-      sum += p.here[k][i] * v[0];
-      if (2 * i + 1 < nx) sum += p.ahead[k][i] * v[1];
-    }
+    for (int k = 0; k < p.count; ++k) add_restricted(sum, p.of[k], i, nx);
     out[i] = sum;
   };
   std::int64_t i = 0;
@@ -124,17 +114,17 @@ VOUCH_SIMD_CLONES void restrict_halved(const line_products& p, std::int64_t n, s
   for (; i + width <= n && 2 * i + 2 * width + 1 <= readable; i += width) {
     lanes<float> sum{}, low, high, v;
     for (int k = 0; k < p.count; ++k) {
-      const float* const from = p.vector[k] + 2 * i;
+      const float* const from = p.of[k].vector + 2 * i;
       load<float>(low, from - 1);
       load<float>(high, from - 1 + width);
       even_of(v, low, high);
-      add_product(sum, p.back[k] + i, v);
+      add_product(sum, p.of[k].back + i, v);
       odd_of(v, low, high);
-      add_product(sum, p.here[k] + i, v);
+      add_product(sum, p.of[k].here + i, v);
       load<float>(low, from + 1);
       load<float>(high, from + 1 + width);
       even_of(v, low, high);
-      add_product(sum, p.ahead[k] + i, v);
+      add_product(sum, p.of[k].ahead + i, v);
     }
     store<float>(out + i, sum);
   }
@@ -146,14 +136,14 @@ VOUCH_SIMD_CLONES void restrict_plain(const line_products& p, std::int64_t n, fl
   for (; i + width <= n; i += width) {
     lanes<float> sum{}, v;
     for (int k = 0; k < p.count; ++k) {
-      load<float>(v, p.vector[k] + i);
-      add_product(sum, p.here[k] + i, v);
+      load<float>(v, p.of[k].vector + i);
+      add_product(sum, p.of[k].here + i, v);
     }
     store<float>(out + i, sum);
   }
   for (; i < n; ++i) {
     float sum = 0;
-    for (int k = 0; k < p.count; ++k) sum += p.here[k][i] * p.vector[k][i];
+    for (int k = 0; k < p.count; ++k) add_plain(sum, p.of[k], i);
     out[i] = sum;
   }
 }
@@ -165,11 +155,11 @@ VOUCH_SIMD_CLONES void prolongate_halved(const line_products& p, std::int64_t n,
   for (; i + width < n; i += width) {
     lanes<float> even{}, odd{}, v, next, low, high;
     for (int k = 0; k < p.count; ++k) {
-      load<float>(v, p.vector[k] + i);
-      load<float>(next, p.vector[k] + i + 1);
-      add_product(even, p.here[k] + i, v);
-      add_product(odd, p.ahead[k] + i, v);
-      add_product(odd, p.back[k] + i + 1, next);
+      load<float>(v, p.of[k].vector + i);
+      load<float>(next, p.of[k].vector + i + 1);
+      add_product(even, p.of[k].here + i, v);
+      add_product(odd, p.of[k].ahead + i, v);
+      add_product(odd, p.of[k].back + i + 1, next);
     }
     low = __builtin_shufflevector(even, odd, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
     high = __builtin_shufflevector(even, odd, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
@@ -182,11 +172,7 @@ VOUCH_SIMD_CLONES void prolongate_halved(const line_products& p, std::int64_t n,
   }
   for (; i < n; ++i) {
     float even = 0, odd = 0;
-    for (int k = 0; k < p.count; ++k) {
-      even += p.here[k][i] * p.vector[k][i];
-      odd += p.ahead[k][i] * p.vector[k][i];
-      if (i + 1 < n) odd += p.back[k][i + 1] * p.vector[k][i + 1];
-    }
+    for (int k = 0; k < p.count; ++k) add_prolongated(even, odd, p.of[k], i, n);
     out[2 * i] = a * u[2 * i] + even;
     if (2 * i + 1 < nx) out[2 * i + 1] = a * u[2 * i + 1] + odd;
   }
@@ -198,8 +184,8 @@ VOUCH_SIMD_CLONES void prolongate_plain(const line_products& p, std::int64_t n, 
   for (; i + width <= n; i += width) {
     lanes<float> sum{}, v;
     for (int k = 0; k < p.count; ++k) {
-      load<float>(v, p.vector[k] + i);
-      add_product(sum, p.here[k] + i, v);
+      load<float>(v, p.of[k].vector + i);
+      add_product(sum, p.of[k].here + i, v);
     }
     load<float>(v, u + i);
     sum = a * v + sum;
@@ -207,19 +193,20 @@ VOUCH_SIMD_CLONES void prolongate_plain(const line_products& p, std::int64_t n, 
   }
   for (; i < n; ++i) {
     float sum = 0;
-    for (int k = 0; k < p.count; ++k) sum += p.here[k][i] * p.vector[k][i];
+    for (int k = 0; k < p.count; ++k) add_plain(sum, p.of[k], i);
     out[i] = a * u[i] + sum;
   }
-}
-
-std::size_t place_in_table(int x, int y, int z) {
-  return static_cast<std::size_t>((z + 1) * 9 + (y + 1) * 3 + x + 1);
 }
 
 }  // namespace
 
 unit_stencil::unit_stencil(const device& dev, const stencil_matrix& A)
     : upper_(dev, A.grid, {A.steps.begin() + 1, A.steps.end()}), ways_(couplings_of(A.grid, upper_.steps)) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) {
+      scale_stencil_cuda(dev, A, upper_);
+      return;
+    }
   const std::int64_t nx = A.grid.size[0];
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.grid.points())) schedule(static)
   for (std::int64_t line = 0; line < A.grid.lines(); ++line) {
@@ -246,14 +233,25 @@ std::int64_t unit_stencil::bytes() const {
          rows();
 }
 
+double unit_stencil::largest_ritz_value(const device& dev) const {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return largest_ritz_value_cuda(dev, upper_);
+  const auto multiply = [&](const array<float>& x, array<float>& y) {
+    combine(dev, {0, nullptr, 0, nullptr, 1, x.data(), y.data()});
+  };
+  return vouch::largest_ritz_value<float>(dev, rows(), multiply);
+}
+
 void unit_stencil::combine(const device& dev, const combination& terms) const {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return combine_stencil_cuda(dev, upper_, terms);
   const std::int64_t n = rows();
   constexpr std::int64_t chunk = 2048;
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, bytes() / 16)) schedule(static)
   for (std::int64_t first = 0; first < n; first += chunk) {
     const std::int64_t last = std::min(n, first + chunk);
     // Which couplings rows have changes at few of them: those of a run are a range.
-    std::size_t low = ways_.size(), high = ways_.size();
+    std::size_t low = ways_.count, high = ways_.count;
     for (std::int64_t i = first; i < last;) {
       while (low > 0 && ways_[low - 1].distance + i >= 0) --low;
       while (high > low && ways_[high - 1].distance + i >= n) --high;
@@ -283,6 +281,11 @@ unit_interpolation::unit_interpolation(const device& dev, const step_values<doub
     const step& s = P.steps[k];
     table_[place_in_table(s[0], s[1], s[2])] = weights_.of(k);
   }
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) {
+      scale_interpolation_cuda(dev, P, by, fine, coarse, weights_);
+      return;
+    }
   const std::int64_t n = P.grid.size[0], nx = fine_.size[0];
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, fine_.points())) schedule(static)
   for (std::int64_t line = 0; line < P.grid.lines(); ++line) {
@@ -311,6 +314,8 @@ std::int64_t unit_interpolation::bytes() const {
 }
 
 void unit_interpolation::restrict_to(const device& dev, const float* fine, float* coarse) const {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return restrict_cuda(dev, fine_, weights_.grid, by_, table_, fine, coarse);
   const std::int64_t n = weights_.grid.size[0], nx = fine_.size[0], points = fine_.points();
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, points)) schedule(static)
   for (std::int64_t line = 0; line < weights_.grid.lines(); ++line) {
@@ -324,7 +329,7 @@ void unit_interpolation::restrict_to(const device& dev, const float* fine, float
         const std::int64_t from = first_of(fine_, there);
         first = std::min(first, from);
         last = std::max(last, from);
-        p.add(&table_[place_in_table(-1, y, z)], line * n, fine + from);
+        p.add(table_, y, z, line * n, fine + from);
       }
     const std::int64_t readable = points - last;
     if (by_[0] == 2)
@@ -336,6 +341,8 @@ void unit_interpolation::restrict_to(const device& dev, const float* fine, float
 
 void unit_interpolation::prolongate(const device& dev, const float* coarse, float a, const float* u,
                                     float* out) const {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) return prolongate_cuda(dev, fine_, weights_.grid, by_, table_, coarse, a, u, out);
   const std::int64_t n = weights_.grid.size[0], nx = fine_.size[0];
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, fine_.points())) schedule(static)
   for (std::int64_t line = 0; line < fine_.lines(); ++line) {
@@ -347,7 +354,7 @@ void unit_interpolation::prolongate(const device& dev, const float* coarse, floa
         const line_place there{(here.y - y) / by_[1], (here.z - z) / by_[2]};
         if (!has_line(weights_.grid, there)) continue;
         const std::int64_t from = first_of(weights_.grid, there);
-        p.add(&table_[place_in_table(-1, y, z)], from, coarse + from);
+        p.add(table_, y, z, from, coarse + from);
       }
     if (by_[0] == 2)
       prolongate_halved(p, n, nx, a, u + line * nx, out + line * nx);

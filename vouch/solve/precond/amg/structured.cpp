@@ -5,10 +5,7 @@
 #include <utility>
 
 #include <vouch/core/cancellation.hpp>
-#include <vouch/core/ieee_environment.hpp>
-#include <vouch/core/loop_threads.hpp>
 #include <vouch/solve/precond/amg/stencil_coarsening.hpp>
-#include <vouch/solve/precond/eigenvalue_bound.hpp>
 
 namespace vouch::multigrid {
 namespace {
@@ -18,35 +15,15 @@ double eigenvalue_bound(const device& dev, const unit_stencil& A, const stencil_
   constexpr double steps = 64, rounding = 1e-6;
   if (facts.two_colours && facts.largest_row_sum <= 2 + rounding)
     return std::ceil(steps * (facts.largest_row_sum - rounding)) / steps;
-  const auto multiply = [&](const array<float>& x, array<float>& y) {
-    A.combine(dev, {0, nullptr, 0, nullptr, 1, x.data(), y.data()});
-  };
-  const double ritz = largest_ritz_value<float>(dev, A.rows(), multiply);
-  return std::ceil(steps * std::min(facts.largest_row_sum, ritz)) / steps;
+  return std::ceil(steps * std::min(facts.largest_row_sum, A.largest_ritz_value(dev))) / steps;
 }
 
-// Whether no coarse point has lost its energy, as a component of the grid does whose constants cost none.
-bool is_positive(const device& dev, const stencil_matrix& coarse, const stencil_matrix& fine,
-                 const coarsening& by) {
-  constexpr double nothing = 1e-12;
-  const std::int64_t n = coarse.grid.size[0];
-  bool positive = true;
-#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, coarse.grid.points())) \
-    schedule(static) reduction(&& : positive)
-  for (std::int64_t line = 0; line < coarse.grid.lines(); ++line) {
-    const line_place here = place_of_line(coarse.grid, line);
-    const double* const before = fine.of(0) + first_of(fine.grid, {by[1] * here.y, by[2] * here.z});
-    for (std::int64_t x = 0; x < n; ++x)
-      positive = positive && coarse.of(0)[line * n + x] > nothing * before[by[0] * x];
-  }
-  return positive;
-}
-
-// D^-1/2 A D^-1/2
-csr<double> with_unit_diagonal(const stencil_matrix& A) {
+// D^-1/2 A D^-1/2, on the CPU.
+csr<double> with_unit_diagonal(const stencil_matrix& given) {
   const device cpu = device::cpu(1);
+  const stencil_matrix A = given.to(cpu);
   const std::int64_t n = A.grid.points(), nx = A.grid.size[0];
-  std::vector<coupling> ways = couplings_of(A.grid, A.steps);
+  const coupling_list ways = couplings_of(A.grid, A.steps);
   std::vector<std::int64_t> row_ptr{0};
   std::vector<std::int32_t> col;
   std::vector<double> val;
