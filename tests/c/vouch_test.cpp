@@ -153,6 +153,21 @@ TEST(c_interface, refuses_with_a_message) {
 int fails(void*, const double*, double*) { return 42; }
 int throws(void*, const double*, double*) { throw std::bad_alloc(); }
 
+TEST(c_interface, solutions_have_memory_of_their_own) {
+  double both[] = {1, 2};
+  freed s;
+  ASSERT_EQ(vouch_solver_create_csr(&s.solver, 2, row_ptr, col, val, nullptr), VOUCH_OK);
+  EXPECT_EQ(vouch_solver_solve(s.solver, 1, both, both, nullptr), VOUCH_VALUE);
+  EXPECT_NE(std::string(vouch_message()).find("overlap"), std::string::npos);
+  EXPECT_EQ(both[0], 1);
+}
+
+TEST(c_interface, forged_counts_of_entries_are_refused) {
+  const std::int64_t forged[] = {0, std::int64_t{1} << 60, std::int64_t{1} << 61};
+  freed s;
+  EXPECT_EQ(vouch_solver_create_csr(&s.solver, 2, forged, col, val, nullptr), VOUCH_VALUE);
+}
+
 TEST(c_interface, no_exception_of_an_action_leaves) {
   const double b[] = {1, 1};
   double x[] = {0, 0};

@@ -24,7 +24,7 @@ void report_systems(const judgement& found, tridiagonal_report& report) {
     if (rank > worst) {
       worst = rank;
       report.worst_system = static_cast<std::int64_t>(s);
-      report.true_residual = found.residuals[s].residual.value();
+      report.true_residual = found.norm(s);
       report.rhs_norm = found.residuals[s].rhs.value();
     }
     const double error = found.residuals[s].backward_error();

@@ -8,6 +8,7 @@
 #include <vouch/band/band_rows.hpp>
 #include <vouch/band/elimination.hpp>
 #include <vouch/band/solve.hpp>
+#include <vouch/core/underflow.hpp>
 
 namespace vouch::detail {
 
@@ -17,8 +18,13 @@ struct judgement {
   std::vector<elimination_facts> eliminations;
   double rtol = 0, atol = 0, unit = 0;
 
+  // ||b - A x||_2, with what underflow may hide.
+  double norm(std::size_t s) const {
+    const double computed = residuals[s].residual.value();
+    return residuals[s].x_inf == 0 ? computed : computed + lost_to_underflow(unit, residuals[s].rhs.value());
+  }
   bool converged(std::size_t s) const {
-    const double norm = residuals[s].residual.value();
+    const double norm = this->norm(s);
     return norm <= std::max(rtol * residuals[s].rhs.value(), atol) && !(eliminations[s].broken && norm != 0);
   }
   // Numbers so far from 1 that the solution of a regular system may have no place in the range.
@@ -51,7 +57,7 @@ struct judgement {
           those[s] != 0 && !converged(s) && residuals[s].residual.value() <= before[s].residual.value() / 2;
   }
   double relative(std::size_t s) const {
-    const double norm = residuals[s].residual.value(), rhs = residuals[s].rhs.value();
+    const double norm = this->norm(s), rhs = residuals[s].rhs.value();
     return norm == 0 ? 0 : rhs > 0 ? norm / rhs : std::numeric_limits<double>::infinity();
   }
 };

@@ -9,6 +9,7 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/require.hpp>
 #include <vouch/core/simd.hpp>
+#include <vouch/core/underflow.hpp>
 #include <vouch/interval/rounding.hpp>
 #include <vouch/sparse/residual.hpp>
 #include <vouch/sparse/residual_row.hpp>
@@ -145,7 +146,8 @@ double residual_facts::norm2_at_most() const {
   // |A||x| may overflow where A x does not.
   const double product = std::min(product_norm2, std::numeric_limits<double>::max());
   const double open = 10 * unit_roundoff * (unit_roundoff * product);
-  return open > unit_roundoff * rhs_norm2 ? norm2 + open : norm2;
+  const double at_most = open > unit_roundoff * rhs_norm2 ? norm2 + open : norm2;
+  return x_norm_inf == 0 ? at_most : at_most + lost_to_underflow(unit_roundoff, rhs_norm2);
 }
 template VOUCH_PUBLIC double residual_facts::norm2_at_most<float>() const;
 template VOUCH_PUBLIC double residual_facts::norm2_at_most<double>() const;

@@ -149,6 +149,10 @@ void check_sizes(const char* routine, const csr_pattern& A, bool has_values) {
     refuse(routine, std::string(A.col == nullptr ? "col" : "val") + " is null",
            "it has an element for each entry");
   if (A.rows == 0 && A.nonzeros > 0) refuse(routine, text(A.nonzeros) + " entries in no row", "");
+  // So that forged counts are not followed into the columns.
+  if (A.nonzeros > 0 && (A.nonzeros - 1) / A.rows >= A.cols)
+    refuse(routine, text(A.nonzeros) + " entries in a matrix of " + text(A.rows) + " by " + text(A.cols),
+           "every row has each column at most once");
 }
 
 }  // namespace

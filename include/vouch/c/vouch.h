@@ -81,7 +81,8 @@ typedef struct vouch_report {
 } vouch_report;
 
 /* Solves A X = B for columns right-hand sides, one after another in b and x; x holds the starts and receives the
- * solutions. report may be NULL. */
+ * solutions, and overlaps nothing: VOUCH_VALUE where it overlaps b. report may be NULL. A thread that calls needs a stack
+ * of a quarter of a megabyte. */
 vouch_code vouch_solver_solve(vouch_solver* solver, int64_t columns, const double* b, double* x,
                               vouch_report* report);
 

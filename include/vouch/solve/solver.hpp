@@ -81,7 +81,7 @@ class solver {
   ///         options.proof, bounds of the error, and X refined where these are wider than asked.
   /// Throws  as make_plan()
   ///         shape_error  B or X of other shapes
-  ///         value_error  NaN or infinity in A, B or X; a value that overflows single precision; what the last
+  ///         value_error  B and X overlap; NaN or infinity in A, B or X; a value that overflows single precision; what the last
   ///                      method tried refuses
   ///         out_of_memory, no_cuda_error, device_error
   solve_result solve(matrix_view<const double> B, matrix_view<double> X);

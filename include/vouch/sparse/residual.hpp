@@ -21,7 +21,8 @@ struct residual_facts {
   double backward_error() const;
 
   /// norm2, with what sums in twice the precision of T leave open added where that is above u ||b||, which is
-  /// where || |A||x| || is above 10^14 ||b|| (T float: 10^6): a computed r of zero says nothing there.
+  /// where || |A||x| || is above 10^14 ||b|| (T float: 10^6): a computed r of zero says nothing there. Likewise
+  /// with what underflow may hide, where ||b|| is below 2^-991 (T float: 2^-106) and x is not 0.
   template <real T>
   double norm2_at_most() const;
 };

@@ -593,6 +593,44 @@ TEST(solver, refuses_shapes_and_matrices_that_are_none) {
   EXPECT_THROW(S.solve(in(b), out(y)), value_error);
 }
 
+TEST(solver, refuses_to_solve_in_place) {
+  const std::vector<std::int64_t> row_ptr{0, 2, 4};
+  const std::vector<std::int32_t> col{0, 1, 0, 1};
+  const std::vector<double> val{4, 1, 1, 3};
+  const csr_view<const double> A{2, 2, 4, row_ptr.data(), col.data(), val.data()};
+  std::vector<double> memory{1, 2, 3};
+  for (const std::ptrdiff_t shift : {0, 1})
+    EXPECT_THROW(
+        solve(device::cpu(), A, view<const double>(memory.data(), 2), view<double>(memory.data() + shift, 2)),
+        value_error);
+  EXPECT_EQ(memory, (std::vector<double>{1, 2, 3}));
+}
+
+// a x = b of subnormal numbers: no double comes nearer than a tenth of b, which only an exact residual shows.
+TEST(solver, what_underflow_hides_is_not_called_solved) {
+  const std::int64_t row_ptr[] = {0, 1};
+  const std::int32_t col[] = {0};
+  const double val[] = {0.586838683520719};
+  for (const char* method : {"auto", "thomas", "lu", "sparse-lu", "gmres", "bicgstab", "idr", "cg", "minres",
+                             "jacobi", "gauss-seidel", "lsmr"}) {
+    if (std::string(method) == "lu" && !lapack::present()) continue;
+    const double b = -5e-324;
+    double x = 0;
+    solve_options how;
+    how.method = method;
+    const solve_result result = solve(device::cpu(1), csr_view<const double>{1, 1, 1, row_ptr, col, val},
+                                      view<const double>(&b, 1), view<double>(&x, 1), how);
+    EXPECT_NE(result.status, solve_status::converged) << method;
+    EXPECT_GT(result.relative_true(), 0.1) << method;
+  }
+  // Where underflow cannot count, it does not: multiples of the smallest normal number.
+  const double b = 0x1p-950;
+  double x = 0;
+  const solve_result result = solve(device::cpu(1), csr_view<const double>{1, 1, 1, row_ptr, col, val},
+                                    view<const double>(&b, 1), view<double>(&x, 1));
+  EXPECT_EQ(result.status, solve_status::converged);
+}
+
 TEST(solver, names_the_entry_that_is_no_number) {
   csr<double> A = testing::laplacian(4);
   A.val[A.row_ptr[5] + 1] = std::numeric_limits<double>::infinity();

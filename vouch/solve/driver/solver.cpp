@@ -116,6 +116,13 @@ struct columns_view {
   view<double> x;
 };
 
+// Whether so many values behind the two places share memory.
+bool overlap(const double* a, std::int64_t size_of_a, const double* b, std::int64_t size_of_b) {
+  const auto from_a = reinterpret_cast<std::uintptr_t>(a), from_b = reinterpret_cast<std::uintptr_t>(b);
+  return size_of_a > 0 && size_of_b > 0 && from_a < from_b + bytes_of(size_of_b) &&
+         from_b < from_a + bytes_of(size_of_a);
+}
+
 columns_view checked(const operand& A, matrix_view<const double> B, matrix_view<double> X) {
   const std::int64_t m = A.rows(), n = A.cols();
   if (B.rows != m || X.rows != n || B.cols != X.cols)
@@ -126,6 +133,8 @@ columns_view checked(const operand& A, matrix_view<const double> B, matrix_view<
     throw shape_error("columns of right-hand sides and solutions have to follow one another without gaps");
   detail::require_data("solver", "the right-hand side", B.data, m * B.cols);
   detail::require_data("solver", "the solution", X.data, n * B.cols);
+  if (overlap(B.data, m * B.cols, X.data, n * B.cols))
+    throw value_error("the right-hand side and the solution overlap", "give the solution memory of its own");
   return {B.cols, {B.data, m * B.cols}, {X.data, n * X.cols}};
 }
 
@@ -699,6 +708,9 @@ solve_result solver::solve_batch(const batch_view<const double>& b, const batch_
   require_batch(state_->A);
   detail::require_data("solver", "the right-hand side", b.data, b.shape.extent());
   detail::require_data("solver", "the solution", x.data, x.shape.extent());
+  if (overlap(b.data, b.shape.extent(), x.data, x.shape.extent()))
+    throw value_error("the right-hand sides and the solutions overlap",
+                      "give the solutions memory of their own");
   state_->make_plan();
   solve_result result = state_->solve_batch(b, x);
   if (state_->options.proof) prove_batch(b, x, *state_->options.proof, result);
