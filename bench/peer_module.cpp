@@ -59,6 +59,11 @@ void* cholmod_peer_function(const char* name, std::string& why) {
   return function_of(module, name, why);
 }
 
+void* amgcl_peer_function(const char* name, std::string& why) {
+  static const peer_module module("vouch_peers_amgcl.so");
+  return function_of(module, name, why);
+}
+
 void* lapack_function(const char* name) {
   static void* const handle = open_lapack();
   return handle == nullptr ? nullptr : dlsym(handle, name);

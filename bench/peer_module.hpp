@@ -14,6 +14,9 @@ void* quantlib_peer_function(const char* name, std::string& why);
 /// A function of the module vouch_peers_cholmod, which is built where SuiteSparse is installed; likewise.
 void* cholmod_peer_function(const char* name, std::string& why);
 
+/// A function of the module vouch_peers_amgcl, which is built where AMGCL's headers are found; likewise.
+void* amgcl_peer_function(const char* name, std::string& why);
+
 /// A function of LAPACK, from whichever of its shared libraries is installed; nullptr where none is.
 void* lapack_function(const char* name);
 

@@ -34,6 +34,8 @@ std::span<const suite> suites() {
       {"direct", "sparse factorisations beside the libraries behind them", run_direct_suite},
       {"interval-blas", "intervals: axpy, dot, gemv, gemm beside Boost.Interval and plain BLAS",
        run_interval_suite},
+      {"krylov", "an iteration of every Krylov method beside its bytes; nonsymmetric systems by all of them",
+       run_krylov_suite},
       {"options", "options a second, and a book of a million", run_options_suite},
       {"read", "reading matrices", run_read_suite},
       {"reduce", "sets of small matrices in text files, and batches on a GPU", run_reduce_suite},

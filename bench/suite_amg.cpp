@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -14,6 +16,7 @@
 #include <vouch/solve/precond/amg.hpp>
 #include <vouch/sparse/ordering.hpp>
 
+#include "amgcl_peer.hpp"
 #include "timing.hpp"
 
 namespace vouch::bench {
@@ -136,7 +139,7 @@ class amg_run {
       }
     }
     results_.interrupted = options_.stop();
-    results_.sections.push_back({"Set-up and solve", {}, {table_}, {}});
+    results_.sections.push_back({"Set-up and solve", {}, {table_, peers_}, {}});
     results_.sections.push_back({"The bars: " + bars_text(results_.rows), {}, {bars_table(results_.rows)}, {}});
     return std::move(results_);
   }
@@ -167,6 +170,23 @@ class amg_run {
       made = M->hierarchy();
     }
     add(one, d, made, report, setup, solve);
+    if (!d.dev.is_cuda() && one.type != amg_type::structured) add_amgcl(one, host, elements, d, setup + solve);
+  }
+
+  // The same system by AMGCL, whose hierarchy is smoothed aggregation, too.
+  void add_amgcl(const amg_case& one, const csr<double>& A, const std::vector<double>& b, const bench_device& d,
+                 double ours) {
+    const std::optional<amgcl_times> peer =
+        amgcl_solve(A.all(), {b.data(), A.rows},
+                    is_symmetric(one) ? amgcl_kind::cg_amg : amgcl_kind::bicgstab_amg, d.dev.threads());
+    if (!peer) return;
+    const double seconds = peer->converged ? peer->setup + peer->solve : INFINITY;
+    bench_row row{one.name,       d.label, "double", "setup_and_solve", ours, "s", {}, seconds,
+                  seconds / ours, {},      {}};
+    results_.rows.push_back(std::move(row));
+    peers_.add({one.name, d.label, seconds_text(ours), seconds_text(peer->setup), seconds_text(peer->solve),
+                peer->converged ? std::to_string(peer->iterations) : "not converged",
+                fmt::format("{:.2f}", seconds / ours)});
   }
 
   double copy_speed(const bench_device& d) const {
@@ -212,6 +232,14 @@ class amg_run {
   const suite_options& options_;
   std::vector<bench_device> devices_;
   suite_results results_;
+  text_table peers_{"Beside AMGCL: smoothed aggregation, spai0, as many threads",
+                    {{"system", true},
+                     {"device", true},
+                     {"Vouch, in all"},
+                     {"AMGCL set-up"},
+                     {"solve"},
+                     {"iterations"},
+                     {"times ours"}}};
   text_table table_{"Smoothed aggregation, and structured hierarchies on grids, to 1e-8",
                     {{"system", true},
                      {"device", true},

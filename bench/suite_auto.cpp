@@ -4,104 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <condition_variable>
-#include <limits>
 #include <memory>
-#include <mutex>
-#include <thread>
 #include <utility>
 
-#include <vouch/core/array.hpp>
-#include <vouch/core/cancellation.hpp>
-#include <vouch/core/error.hpp>
 #include <vouch/solve/methods.hpp>
 #include <vouch/solve/solver.hpp>
 
 #include "test_systems.hpp"
-#include "timing.hpp"
+#include "timed_solve.hpp"
 
 namespace vouch::bench {
 namespace {
-
-// Asks what runs in its scope to end once the seconds are over.
-class deadline {
- public:
-  explicit deadline(double seconds)
-      : timer_([this, seconds] {
-          std::unique_lock lock(mutex_);
-          if (!done_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return over_; }))
-            request_.request();
-        }) {}
-  ~deadline() {
-    {
-      const std::lock_guard lock(mutex_);
-      over_ = true;
-    }
-    done_.notify_one();
-    timer_.join();
-  }
-  const cancellation& request() const { return request_; }
-
- private:
-  cancellation request_;
-  std::mutex mutex_;
-  std::condition_variable done_;
-  bool over_ = false;
-  std::thread timer_;
-};
-
-struct timed_choice {
-  std::string what;                                          // "cg, jacobi"
-  double seconds = std::numeric_limits<double>::infinity();  // of a solve that converged
-  std::string end;                                           // else how it ended; "" where it does not apply
-};
-
-// One solve, all of it counted.
-timed_choice solve_once(const test_system& system, const bench_device& d, const solve_options& options,
-                        double limit) {
-  timed_choice made;
-  array<double> x(device::cpu(1), system.rows());
-  std::fill(x.begin(), x.end(), 0.0);
-  const deadline at(limit);
-  const cancellation_scope listens(at.request());
-  try {
-    solve_result result;
-    const device home = d.dev.is_cuda() ? device::cpu(0) : d.dev;
-    const double seconds = seconds_of([&] {
-      result = system.is_dense() ? solve(home, system.dense.all(), system.b, x, options)
-                                 : solve(home, system.sparse, system.b, x, options);
-    });
-    made.what = result.how->name;
-    if (result.preconditioner != "none" && !result.preconditioner.empty())
-      made.what += ", " + result.preconditioner;
-    if (result.status == solve_status::converged)
-      made.seconds = seconds;
-    else if (result.status == solve_status::interrupted)
-      made.end = fmt::format("> {:.2g} s", limit);
-    else
-      made.end = vouch::name(result.status);
-  } catch (const cancelled&) {
-    made.end = fmt::format("> {:.2g} s", limit);
-  } catch (const error&) {
-    made.end = "refused";
-  }
-  return made;
-}
-
-// The best of several, where one is short.
-timed_choice solve_timed(const suite_options& suite, const test_system& system, const bench_device& d,
-                         const solve_options& options, double limit) {
-  constexpr double enough = 0.15;
-  timed_choice best = solve_once(system, d, options, limit);
-  double spent = best.seconds;
-  const std::int64_t most = suite.repeat > 0 ? suite.repeat : 9;
-  for (std::int64_t k = 1; k < most && spent < enough && !suite.stop(); ++k) {
-    const timed_choice again = solve_once(system, d, options, limit);
-    spent += again.seconds;
-    if (again.seconds < best.seconds) best = again;
-  }
-  return best;
-}
 
 // Every method of the table, those that take preconditioners with each.
 std::vector<solve_options> choices(const test_system& system) {
@@ -141,24 +54,24 @@ class auto_run {
     solve_options options;
     options.goal.rtol = 1e-8;
     if (d.dev.is_cuda()) options.run_on = d.dev;
-    timed_choice taken = solve_timed(options_, system, d, options, longest);
+    timed_solve taken = best_solve(options_, system, d, options, longest);
     // The first solve of a program starts threads and loads libraries; those by name come after it.
     constexpr double shortest = 0.5;
     if (taken.seconds < shortest)
-      if (const timed_choice again = solve_timed(options_, system, d, options, longest);
+      if (const timed_solve again = best_solve(options_, system, d, options, longest);
           again.seconds < taken.seconds)
         taken = again;
     // Who takes longer than twice auto's time is of no interest.
     const double limit = std::isfinite(taken.seconds) ? std::clamp(2 * taken.seconds, 0.05, longest) : longest;
-    std::vector<timed_choice> others;
+    std::vector<timed_solve> others;
     for (solve_options by_name : choices(system)) {
       if (options_.stop()) return;
       by_name.goal.rtol = options.goal.rtol;
       by_name.run_on = options.run_on;
-      others.push_back(solve_timed(options_, system, d, by_name, limit));
+      others.push_back(best_solve(options_, system, d, by_name, limit));
     }
     std::stable_sort(others.begin(), others.end(),
-                     [](const timed_choice& a, const timed_choice& b) { return a.seconds < b.seconds; });
+                     [](const timed_solve& a, const timed_solve& b) { return a.seconds < b.seconds; });
     add(system, d, taken, others);
   }
 
@@ -173,13 +86,13 @@ class auto_run {
  private:
   static constexpr double longest = 30;  // seconds
 
-  static std::string text_of(const timed_choice& c) {
+  static std::string text_of(const timed_solve& c) {
     return std::isfinite(c.seconds) ? fmt::format("{} {}", c.what, seconds_text(c.seconds))
                                     : c.what + " " + c.end;
   }
 
-  void add(const test_system& system, const bench_device& d, const timed_choice& taken,
-           const std::vector<timed_choice>& others) {
+  void add(const test_system& system, const bench_device& d, const timed_solve& taken,
+           const std::vector<timed_solve>& others) {
     const double best = std::min(taken.seconds, others.empty() ? taken.seconds : others.front().seconds);
     bench_row row{system.name, d.label, "double", "auto_over_best", {}, "1", 1.0, {}, {}, {}, {}};
     std::string ratio = "unsolved";

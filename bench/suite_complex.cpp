@@ -15,8 +15,8 @@
 #include <vouch/solve/krylov/gmres.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
 
+#include "iteration_time.hpp"
 #include "peers.hpp"
-#include "system_of_ones.hpp"
 #include "timing.hpp"
 
 namespace vouch::bench {
@@ -119,6 +119,7 @@ class complex_run {
     constexpr const char* precision = sizeof(T) == 4 ? "single" : "double";
     options_.say(fmt::format("{}, {}, {}", d.label, name, precision));
     system_of_ones<T> s(d.dev, parts);
+    const int times = options_.quick ? 1 : 3;
     const auto plan = spmv_plan<T>::make(d.dev, s.A, symmetry.hermitian);
     const std::string kept_as = vouch::name(plan.kept_as());
     const auto add = [&](const char* work, double seconds, double least, std::optional<double> peer) {
@@ -140,14 +141,14 @@ class complex_run {
     add("product", product, floor<T>(d, A, 2), by_cusparse<T>(d, A));
     if (symmetry.hermitian)
       add("cg_iteration",
-          seconds_an_iteration(s,
+          seconds_an_iteration(s, times,
                                [&](const stopping_criterion& goal) {
                                  return cg<T>(d.dev, s.A, s.b, s.x, {{goal}, true});
                                }),
           floor<T>(d, A, 9), {});
     if (!symmetry.symmetric) return;
     add("cocg_iteration",
-        seconds_an_iteration(s,
+        seconds_an_iteration(s, times,
                              [&](const stopping_criterion& goal) {
                                return cocg<T>(d.dev, s.A, s.b, s.x, {goal, true});
                              }),
@@ -156,27 +157,8 @@ class complex_run {
     const auto basis = static_cast<double>(gmres_options{}.restart);
     add("gmres_iteration",
         seconds_an_iteration(
-            s, [&](const stopping_criterion& goal) { return gmres<T>(d.dev, s.A, s.b, s.x, {goal}); }),
+            s, times, [&](const stopping_criterion& goal) { return gmres<T>(d.dev, s.A, s.b, s.x, {goal}); }),
         floor<T>(d, A, 5 + 2 * basis), {});
-  }
-
-  // The difference of two counts: what a solve does before and after its iterations does not show.
-  template <real T, class Solve>
-  double seconds_an_iteration(system_of_ones<T>& s, const Solve& solve) const {
-    const auto seconds = [&](std::int64_t count) {
-      zero_bytes(s.x.where(), s.x.data(), static_cast<std::size_t>(s.x.size()) * sizeof(T));
-      stopping_criterion goal;
-      goal.fixed_iterations = count;
-      return solve(goal).solve_seconds;
-    };
-    constexpr std::int64_t few = 50, many = 250;
-    seconds(few);
-    double least = seconds(few), most = seconds(many);
-    for (int k = 0; k < 2 && !options_.quick; ++k) {
-      least = std::min(least, seconds(few));
-      most = std::min(most, seconds(many));
-    }
-    return (most - least) / static_cast<double>(many - few);
   }
 
   template <real T>

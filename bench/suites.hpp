@@ -48,6 +48,18 @@ suite_results run_classify_suite(const suite_options& options);
 ///         double precision.
 suite_results run_complex_suite(const suite_options& options);
 
+/// Krylov methods: an iteration of each beside the bytes it moves, and nonsymmetric systems.
+///
+/// Times iterations on grids of Poisson and of convection, 16^3, which stays near the processor, and 256^3 on a GPU, 100^3
+/// on a CPU. Then the eighteen published nonsymmetric matrices by BiCGStab(l), GMRES and IDR(s) with ILU(0) and
+/// ILUT, and by auto; matrices named in the options take their place.
+///
+/// Result  Rows of seconds, the floor being the bytes at the copy speed of the device; bars on a GPU: 1.15 times the
+///         floor, and in iterations of conjugate gradients where the system stays on the chip. Rows of iterations,
+///         infinite where a method failed; AMGCL's BiCGStab as peer where it is there; bars: 15 of 18 solved
+///         iteratively, all by auto.
+suite_results run_krylov_suite(const suite_options& options);
+
 /// The Black-Scholes equation on the grids of the published work, and the bars.
 ///
 /// Prices one European call on 8192 x 16384 and 16384 x 32768 nodes, with the published parameters and with
