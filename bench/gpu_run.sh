@@ -3,7 +3,7 @@
 #
 #   bench/gpu_run.sh [build] [tests] [sanitize] [spmv] [SUITE]...     all of them without arguments
 #
-# SUITE is one of vouch bench: amg, auto, cg, complex, tridiagonal, stationary, sweeps, interval-blas, crank-nicolson, options, reduce,
+# SUITE is one of vouch bench: amg, auto, cg, complex, krylov, tridiagonal, stationary, sweeps, interval-blas, crank-nicolson, options, reduce,
 # verify.
 #
 # BUILD       build folder                                        [build/gpu]
@@ -22,7 +22,7 @@ RACECHECK_SKIP=${RACECHECK_SKIP:-agrees_with_dense|fixed_limited|cg_mixed|neuman
 if [ -z "${VOUCH_DATA:-}" ] && [ -d ../shared/data ]; then VOUCH_DATA=../shared/data; fi
 [ -n "${VOUCH_DATA:-}" ] && VOUCH_DATA=$(realpath "$VOUCH_DATA") && export VOUCH_DATA
 CORES=$(nproc)
-SUITES="amg auto cg classify complex crank-nicolson direct interval-blas options read reduce stationary sweeps tridiagonal verify"
+SUITES="amg auto cg classify complex crank-nicolson direct interval-blas krylov options read reduce stationary sweeps tridiagonal verify"
 mkdir -p "$BUILD" "$OUT"
 failed=()
 

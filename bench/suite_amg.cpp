@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/generate/problems.hpp>
 #include <vouch/solve/krylov/bicgstab.hpp>
@@ -135,7 +136,10 @@ class amg_run {
       const csr<double> A = generate_problem(cpu, one.problem, one.options);
       for (const bench_device& d : devices_) {
         if (options_.stop()) break;
-        measure(one, A, d);
+        try {
+          measure(one, A, d);
+        } catch (const cancelled&) {  // what was measured before stays
+        }
       }
     }
     results_.interrupted = options_.stop();

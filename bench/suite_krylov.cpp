@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/generate/problems.hpp>
 #include <vouch/solve/krylov/bicgstab.hpp>
@@ -119,8 +120,11 @@ class krylov_run {
   }
 
   suite_results run() {
-    for (const bench_device& d : devices_) iterations_on(d);
-    nonsymmetric();
+    try {
+      for (const bench_device& d : devices_) iterations_on(d);
+      nonsymmetric();
+    } catch (const cancelled&) {  // what was measured before stays
+    }
     results_.sections.push_back({"The machine", {}, {machine_table(results_.machine)}, {}});
     results_.sections.push_back({"An iteration", {}, {std::move(iterations_)}, {}});
     if (!counts_.empty()) results_.sections.push_back({"Nonsymmetric systems", {}, {std::move(systems_)}, {}});

@@ -224,11 +224,14 @@ tridiagonal_report detail::solve_and_judge(const device& dev, const tridiagonal_
   report.precision = precision_name<T>(options.mixed);
   band_engine<T> engine(dev, how, options.mixed, A, options.workspace);
   const std::size_t judged = options.check ? systems : 0;  // large batches fill megabytes
-  found = {std::vector<band_residual_facts>(judged), std::vector<elimination_facts>(judged),
+  found = {std::vector<band_residual_facts>(judged),
+           std::vector<elimination_facts>(judged),
            options.rtol > 0              ? options.rtol
            : sizeof(T) == sizeof(double) ? 1e-8
                                          : 1e-5,
-           options.atol, std::numeric_limits<T>::epsilon() / 2};
+           options.atol,
+           std::numeric_limits<T>::epsilon() / 2,
+           static_cast<double>(b.shape.n)};
   if (b.shape.systems > 0 && b.shape.n > 0)
     engine.solve(b, x, options.check ? found.eliminations.data() : nullptr);
   report.engine = engine.name();

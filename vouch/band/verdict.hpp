@@ -17,11 +17,13 @@ struct judgement {
   std::vector<band_residual_facts> residuals;
   std::vector<elimination_facts> eliminations;
   double rtol = 0, atol = 0, unit = 0;
+  double rows = 0;  // of a system
 
   // ||b - A x||_2, with what underflow may hide.
   double norm(std::size_t s) const {
     const double computed = residuals[s].residual.value();
-    return residuals[s].x_inf == 0 ? computed : computed + lost_to_underflow(unit, residuals[s].rhs.value());
+    if (residuals[s].x_inf == 0) return computed;
+    return computed + lost_to_underflow(unit, residuals[s].rhs.value(), 4 * rows);
   }
   bool converged(std::size_t s) const {
     const double norm = this->norm(s);

@@ -1,16 +1,19 @@
 // vouch/core/underflow.hpp -- what underflow may hide of a residual; private.
 #pragma once
+#include <cmath>
 #include <limits>
 
 namespace vouch {
 
 /// By how much the computed ||b - A x||_2 of numbers with unit roundoff `unit` may lie below the true one because products
-/// and differences underflow, at most, for x other than 0; 0 where that is below unit ||b||. A has fewer than 2^60
-/// pairs of an entry and a place in the longest row.
-constexpr double lost_to_underflow(double unit, double rhs_norm) {
-  // Every product of double precision loses at most 2^-1074, and so does every row of the rounded r; of single precision,
-  // summed in double, 2^-150 a row.
-  const double most = unit > std::numeric_limits<double>::epsilon() ? 0x1p-130 : 0x1p-1044;
+/// and differences underflow, at most; 0 where that is below unit ||b||.
+///
+/// terms  Entries and rows of A, together.
+inline double lost_to_underflow(double unit, double rhs_norm, double terms) {
+  // In double precision every product and every rounded element of r loses at most 2^-1074; in single precision, summed
+  // in double, every element of r 2^-150.
+  const double most =
+      unit > std::numeric_limits<double>::epsilon() ? std::sqrt(terms) * 0x1p-150 : terms * 0x1p-1074;
   return unit * rhs_norm < most ? most : 0;
 }
 

@@ -147,7 +147,7 @@ double residual_facts::norm2_at_most() const {
   const double product = std::min(product_norm2, std::numeric_limits<double>::max());
   const double open = 10 * unit_roundoff * (unit_roundoff * product);
   const double at_most = open > unit_roundoff * rhs_norm2 ? norm2 + open : norm2;
-  return x_norm_inf == 0 ? at_most : at_most + lost_to_underflow(unit_roundoff, rhs_norm2);
+  return x_norm_inf == 0 ? at_most : at_most + lost_to_underflow(unit_roundoff, rhs_norm2, terms);
 }
 template VOUCH_PUBLIC double residual_facts::norm2_at_most<float>() const;
 template VOUCH_PUBLIC double residual_facts::norm2_at_most<double>() const;
@@ -160,9 +160,10 @@ residual_facts residual(const device& dev, csr_view<const T> A, view<const T> b,
   detail::require_contiguous("residual", "b", b, A.rows);
   detail::require_contiguous("residual", "r", r, A.rows);
   detail::require_contiguous("residual", "x", x_hi, A.cols);
+  const auto terms = static_cast<double>(A.nonzeros + A.rows);
   if constexpr (built_with_cuda)
-    if (dev.is_cuda()) return detail::residual_cuda(dev, A, b.data(), x_hi.data(), x_lo, r.data()).facts();
-  return residual_cpu(dev, A, b.data(), x_hi.data(), x_lo, r.data()).facts();
+    if (dev.is_cuda()) return detail::residual_cuda(dev, A, b.data(), x_hi.data(), x_lo, r.data()).facts(terms);
+  return residual_cpu(dev, A, b.data(), x_hi.data(), x_lo, r.data()).facts(terms);
 }
 
 template <real T>

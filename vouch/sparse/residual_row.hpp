@@ -68,7 +68,10 @@ struct residual_norms {
     matrix_max = max_or_nan(matrix_max, other.matrix_max);
     x_max = max_or_nan(x_max, other.x_max);
   }
-  residual_facts facts() const { return {r.root(), r_max, matrix_max, x_max, b_max, b.root(), product.root()}; }
+  /// terms: entries and rows of the matrix.
+  residual_facts facts(double terms) const {
+    return {r.root(), r_max, matrix_max, x_max, b_max, b.root(), product.root(), terms};
+  }
 };
 
 /// What a row gives before it is rounded: b_i - A_i x, sum of |a_ij|, sum of |a_ij||x_j|; a partial one where

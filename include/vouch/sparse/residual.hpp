@@ -16,13 +16,14 @@ struct residual_facts {
   double rhs_norm_inf = 0;     // ||b||_inf
   double rhs_norm2 = 0;        // ||b||_2
   double product_norm2 = 0;    // || |A||x| ||_2; u times this over ||b|| is about the attainable residual
+  double terms = 0;            // entries and rows of A
 
   /// ||r||_inf / (||A||_inf ||x||_inf + ||b||_inf); 0 for r = 0.
   double backward_error() const;
 
   /// norm2, with what sums in twice the precision of T leave open added where that is above u ||b||, which is
   /// where || |A||x| || is above 10^14 ||b|| (T float: 10^6): a computed r of zero says nothing there. Likewise
-  /// with what underflow may hide, where ||b|| is below 2^-991 (T float: 2^-106) and x is not 0.
+  /// with what underflow may hide, where that is above u ||b|| and x is not 0.
   template <real T>
   double norm2_at_most() const;
 };

@@ -275,6 +275,11 @@ class residual_checked_loop {
     if (report_.true_residual <= report_.tolerance && goal_.by_residual())
       return end(solve_status::converged,
                  string_printf("true residual %.3g, tolerance %.3g", report_.true_residual, report_.tolerance));
+    if (now.norm2 == 0 && goal_.by_residual())
+      return end(solve_status::stagnated,
+                 string_printf(
+                     "the residual is 0 as far as it can be computed, which is to %.3g; the tolerance is %.3g",
+                     report_.true_residual, report_.tolerance));
     switch (outcome.event) {
       case solver_event::iteration_limit:
         return end(solve_status::max_iterations, string_printf(at == 1 ? "%lld iteration was not enough; %s"

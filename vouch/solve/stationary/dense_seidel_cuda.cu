@@ -1185,7 +1185,7 @@ class seidel_engine final : public inner_solver<T> {
  private:
   double look(const T* r, const T* d) {
     const detail::row_results<T> rows{residual_.data(), unused_.data(), unused_.data() + A_.n};
-    const double norm = detail::residual_pass<T>(dev_, A_, r, d, nullptr, rows, work_).facts().norm2;
+    const double norm = detail::residual_pass<T>(dev_, A_, r, d, nullptr, rows, work_).r.root();
     return norm * norm;
   }
 

@@ -86,7 +86,9 @@ class dense_matrix_on_gpu final : public iteration_matrix<T> {
  private:
   // Leaves the sums of magnitudes in others_, the bound of the residual in bound_.
   residual_facts pass(const device& dev, const T* b, const T* x, const T* x_lo, T* r) const {
-    return detail::residual_pass(dev, rows_, b, x, x_lo, {r, others_.data(), bound_.data()}, work_).facts();
+    const auto n = static_cast<double>(rows_.n);
+    return detail::residual_pass(dev, rows_, b, x, x_lo, {r, others_.data(), bound_.data()}, work_)
+        .facts(n * n + n);
   }
   // Sums of n numbers that are not negative err by at most n units of the last place, rounded to nearest.
   double up() const { return 1 + static_cast<double>(rows_.n + 8) * 0x1p-51; }
