@@ -123,6 +123,8 @@ void judge_batch(const operand& A, const batch_view<const double>& b, const batc
   found.eliminations.resize(systems);
   found.rtol = std::max(*goal.rtol, std::numeric_limits<double>::min());  // as it was solved to
   found.atol = goal.atol;
+  found.unit = std::numeric_limits<double>::epsilon() / 2;
+  found.rows = static_cast<double>(b.shape.n);
   detail::band_residual<double>(A.home(), all, b, x, nullptr, found.residuals.data());
   report.systems_missed = 0;
   report.first_missed.clear();
