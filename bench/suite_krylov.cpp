@@ -188,7 +188,13 @@ class krylov_run {
       const bool named = !options_.matrices.empty();
       if (!named && !nonsymmetric_names().contains(source.name)) continue;
       if (!named && options_.quick && source.name != "sherman5" && source.name != "west0479") continue;
-      test_system system = source.make();
+      test_system system;
+      try {
+        system = source.make();
+      } catch (const error& e) {  // a file that is none
+        options_.say(e.what());
+        continue;
+      }
       system.name = source.name;
       for (const bench_device& d : devices_) by_all(system, d);
     }
