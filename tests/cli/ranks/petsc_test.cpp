@@ -102,6 +102,8 @@ TEST_F(tool_petsc, take_options_of_petsc_and_say_what_it_prints_to_people) {
   EXPECT_EQ(count(content(".err"), "KSP Object:"), 1) << content(".err");
   EXPECT_EQ(count(content(".err"), "PETSc did not ask for the option"), 1) << content(".err");
   EXPECT_EQ(count(content(".err"), "PETSc did not ask for the option -not_there"), 1) << content(".err");
+  for (const char* printing : {"-help", "-version", "-info", "-malloc_dump"})
+    EXPECT_EQ(solve_on(2, std::string("--petsc ") + printing)["status"], "converged") << printing;
   const std::string matrix = content("A.mtx");
   for (const char* viewer : {"-ksp_monitor ascii:A.mtx", "-log_view :./A.mtx", "-ksp_view ascii:A.mtx:append"})
     EXPECT_TRUE(solve_on(2, std::string("--petsc \"") + viewer + "\"", 2).is_null()) << viewer;

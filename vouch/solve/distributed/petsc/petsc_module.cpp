@@ -12,6 +12,7 @@
 #include <limits>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "petsc.h"
@@ -100,6 +101,18 @@ std::vector<char*> arguments_of(std::vector<std::string>& words) {
   return all;
 }
 
+// What prints to C's standard output in its scope, or keeps that for later, has standard error.
+class prints_to_standard_error {
+ public:
+  prints_to_standard_error() : before_(std::exchange(stdout, stderr)) {}
+  ~prints_to_standard_error() { stdout = before_; }
+  prints_to_standard_error(const prints_to_standard_error&) = delete;
+  prints_to_standard_error& operator=(const prints_to_standard_error&) = delete;
+
+ private:
+  FILE* before_;
+};
+
 // Each rank has a core: a library of BLAS that takes them all is in the way of the others.
 void take_one_thread() {
   if (std::getenv("OPENBLAS_NUM_THREADS") != nullptr || std::getenv("OMP_NUM_THREADS") != nullptr) return;
@@ -117,8 +130,8 @@ vouch_petsc_code start(int words, const char* const* word) {
   int count = static_cast<int>(all.size());
   char** arguments = pointers.data();
   PetscErrorCode code = PetscPushErrorHandler(take_error, nullptr);
+  const prints_to_standard_error here;
   if (code == 0) code = PetscInitialize(&count, &arguments, nullptr, nullptr);
-  PETSC_STDOUT = stderr;  // which PetscInitialize() sets
   PetscInt major = 0, minor = 0, subminor = 0;
   if (code == 0) code = PetscGetVersionNumber(&major, &minor, &subminor, nullptr);
   if (code == 0)
@@ -213,6 +226,7 @@ PetscErrorCode take_names(vouch_petsc_solver& solver, PC pc) {
 
 PetscErrorCode make_solver(const vouch_petsc_rows& rows, int words, const char* const* word,
                            vouch_petsc_solver& solver) {
+  const prints_to_standard_error here;
   PetscCall(take_words(words, word));
   PetscCall(make_matrix(rows, &solver.A));
   PetscCall(MatCreateVecs(solver.A, &solver.d, &solver.r));
@@ -331,6 +345,7 @@ const char* problem() { return problem_text.empty() ? "no reason is given" : pro
 
 void stop() {
   if (broken) return;
+  const prints_to_standard_error here;
   PetscFinalize();
   MPI_Comm_free(&all_ranks);
 }
