@@ -64,7 +64,9 @@ std::vector<fs::path> folders() {
 std::vector<std::string> files() {
   if (const std::string asked = environment("VOUCH_CUDSS"); !asked.empty()) {
     std::error_code ignored;
-    return {fs::is_directory(asked, ignored) ? (fs::path(asked) / file_name).string() : asked};
+    if (fs::is_directory(asked, ignored)) return {(fs::path(asked) / file_name).string()};
+    // A name without a folder would be looked for where the loader looks.
+    return {fs::exists(asked, ignored) ? fs::absolute(asked, ignored).string() : asked};
   }
   std::vector<std::string> all;
   std::error_code ignored;
