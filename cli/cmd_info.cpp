@@ -114,8 +114,9 @@ inertia count_eigenvalues(const device& cpu, const std::string& file, const foun
   solve_result result = solve(cpu, A, zeros, x, how);
   if (f.complex) take_numbers(result);
   if (!result.signs)
-    throw value_error(file + ": " + result.backend + " could not factorise it",
-                      "its numbers may be too large or too small");
+    throw value_error(file + ": the pivots of " + result.backend + " do not tell the inertia",
+                      how.backend == "cudss" ? "it is singular, or nearly so: MUMPS counts zeros"
+                                             : "its numbers may be too large or too small");
   return *result.signs;
 }
 

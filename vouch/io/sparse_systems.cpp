@@ -51,10 +51,6 @@ rows_of count_rows(const std::string& path, const char* name, const npy_array& a
   return {array.shape[0], false};
 }
 
-}  // namespace
-
-namespace {
-
 void require_pattern(const std::string& path, const sparse_systems& all) {
   try {
     const csr_view<const double> first{

@@ -81,8 +81,8 @@ class solver {
   ///         options.proof, bounds of the error, and X refined where these are wider than asked.
   /// Throws  as make_plan()
   ///         shape_error  B or X of other shapes
-  ///         value_error  B and X overlap; NaN or infinity in A, B or X; a value that overflows single precision; what the last
-  ///                      method tried refuses
+  ///         value_error  B and X overlap; NaN or infinity in A, B or X; a value that overflows single precision;
+  ///                      what the last method tried refuses
   ///         out_of_memory, no_cuda_error, device_error
   solve_result solve(matrix_view<const double> B, matrix_view<double> X);
   /// The same for one right-hand side; b and x are contiguous.

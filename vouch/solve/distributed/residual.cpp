@@ -75,7 +75,7 @@ residual_facts residual(const device& cpu, const row_matrix& A, block_sums& sums
   std::array<double, sums_of_norms> totals{};
   std::array<double, maxima_of_norms> most{all.r_max, all.b_max, all.matrix_max, all.x_max};
   sums.add_up(leaves, totals, most);
-  return norms_of(totals, most).facts(static_cast<double>(A.all_nonzeros() + A.rows()));
+  return norms_of(totals, most).facts(static_cast<double>(A.all_nonzeros() + A.all_rows()));
 }
 
 }  // namespace vouch

@@ -126,6 +126,7 @@ class factors<T>::objects {
   // Whether it is known.
   template <class Value>
   bool get(fact::which which, Value& value) {
+    const std::lock_guard lock(of_.in_use);
     std::size_t written = 0;
     return find<get_data_function>("cudssDataGet")(of_.opened, data_, which, &value, sizeof value, &written) ==
            success;

@@ -119,7 +119,7 @@ class petsc_solve {
  private:
   static bool is_better(const solve_report& later, const solve_report& earlier) {
     if (has_solution(later.status) != has_solution(earlier.status)) return has_solution(later.status);
-    return later.true_residual < earlier.true_residual;
+    return !(earlier.true_residual <= later.true_residual);
   }
 
   static std::string line_of(const solve_report& report) {
