@@ -97,7 +97,7 @@ TYPED_TEST(direct, names_what_cannot_be_solved) {
   EXPECT_NE(first.reason.find("pivot 2"), std::string::npos) << first.reason;
   const solve_report second = cholesky<T>(device::cpu(1), {indefinite.data(), 2, 2, 2}, bv, xv);
   EXPECT_EQ(second.status, solve_status::not_spd);
-  EXPECT_NE(second.reason.find("2 rows"), std::string::npos) << second.reason;
+  EXPECT_NE(second.reason.find("pivot 2 is not positive"), std::string::npos) << second.reason;
   for (const bool definite : {false, true}) {
     const std::vector<T> nothing{0, 0};
     x = {0, 1};

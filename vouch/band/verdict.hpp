@@ -22,8 +22,7 @@ struct judgement {
   // ||b - A x||_2, with what underflow may hide.
   double norm(std::size_t s) const {
     const double computed = residuals[s].residual.value();
-    if (residuals[s].x_inf == 0) return computed;
-    return computed + lost_to_underflow(unit, residuals[s].rhs.value(), 4 * rows);
+    return computed + lost_to_underflow(unit, computed, residuals[s].x_inf, residuals[s].rhs.value(), 4 * rows);
   }
   bool converged(std::size_t s) const {
     const double norm = this->norm(s);

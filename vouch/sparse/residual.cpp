@@ -147,7 +147,7 @@ double residual_facts::norm2_at_most() const {
   const double product = std::min(product_norm2, std::numeric_limits<double>::max());
   const double open = 10 * unit_roundoff * (unit_roundoff * product);
   const double at_most = open > unit_roundoff * rhs_norm2 ? norm2 + open : norm2;
-  return x_norm_inf == 0 ? at_most : at_most + lost_to_underflow(unit_roundoff, rhs_norm2, terms);
+  return at_most + lost_to_underflow(unit_roundoff, norm2, x_norm_inf, rhs_norm2, terms);
 }
 template VOUCH_PUBLIC double residual_facts::norm2_at_most<float>() const;
 template VOUCH_PUBLIC double residual_facts::norm2_at_most<double>() const;

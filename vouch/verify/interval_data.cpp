@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <vouch/core/cancellation.hpp>
@@ -12,6 +13,7 @@
 #include <vouch/sparse/valid_csr.hpp>
 #include <vouch/verify/bound_text.hpp>
 #include <vouch/verify/elements.hpp>
+#include <vouch/verify/median.hpp>
 
 namespace vouch {
 namespace {
@@ -85,11 +87,7 @@ void judge(const numbers& x, const numbers& radius, double relative, error_bound
     bound.max_absolute = std::max(bound.max_absolute, radius[i]);
     bound.max_relative = std::max(bound.max_relative, relatives.back());
   }
-  if (!relatives.empty()) {
-    const auto middle = relatives.begin() + static_cast<std::ptrdiff_t>(relatives.size() / 2);
-    std::nth_element(relatives.begin(), middle, relatives.end());
-    bound.median_relative = *middle;
-  }
+  bound.median_relative = detail::median(std::move(relatives));
   bound.reached = relative == 0 || bound.max_relative <= relative;
   bound.reason = bound.reached ? "every component lies within " + detail::rounded_above(bound.max_absolute) +
                                      " of all exact solutions"

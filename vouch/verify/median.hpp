@@ -6,7 +6,7 @@
 
 namespace vouch::detail {
 
-/// The element that size / 2 are before; 0 of none.
+/// The element of rank size / 2, from 0; 0 of none.
 inline double median(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

@@ -23,7 +23,7 @@ struct residual_facts {
 
   /// norm2, with what sums in twice the precision of T leave open added where that is above u ||b||, which is
   /// where || |A||x| || is above 10^14 ||b|| (T float: 10^6): a computed r of zero says nothing there. Likewise
-  /// with what underflow may hide, where that is above u ||b|| and x is not 0.
+  /// with what underflow may hide, unless x is 0, or norm2 is 0 and that is below u ||b||.
   template <real T>
   double norm2_at_most() const;
 };

@@ -115,7 +115,7 @@ void end_failed(const factorisation<T>& factors, const residual_facts& start, so
   const bool definite = factors.needs_definite();
   report.status = definite ? solve_status::not_spd : solve_status::breakdown;
   report.reason =
-      string_printf(definite ? "the leading part of %lld rows is not positive definite in %s precision"
+      string_printf(definite ? "pivot %lld is not positive: the matrix is not positive definite in %s precision"
                              : "pivot %lld is exactly zero: the matrix is singular in %s precision",
                     static_cast<long long>(factors.failed()), report.precision.c_str());
   report.rhs_norm = start.rhs_norm2;

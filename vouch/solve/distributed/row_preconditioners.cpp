@@ -9,6 +9,7 @@
 #include <vouch/core/string_printf.hpp>
 #include <vouch/solve/distributed/row_engines.hpp>
 #include <vouch/solve/distributed/sweep.hpp>
+#include <vouch/solve/loop/vector_update.hpp>
 #include <vouch/solve/precond/chebyshev_kernels.hpp>
 #include <vouch/solve/precond/chebyshev_recurrence.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
@@ -85,7 +86,7 @@ class row_lanczos {
         w_(vectors.cpu(), A.rows()),
         weighted_(vectors.cpu(), A.rows()) {
     for (std::int64_t i = 0; i < A.rows(); ++i)
-      u_[i] = random_element<double>(A.first_row() + i) * std::sqrt(inverse[i]);
+      u_[i] = hashed_element<double>(lanczos_stream, A.first_row() + i) * std::sqrt(inverse[i]);
   }
 
   double norm() {

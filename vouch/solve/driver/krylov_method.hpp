@@ -2,7 +2,6 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include <vouch/solve/driver/ready_method.hpp>
@@ -18,20 +17,19 @@ class ready_krylov final : public method_in<T> {
  public:
   explicit ready_krylov(const method_setting& setting)
       : method_in<T>(setting), placed_(place_sparse<T>(setting)), M_(setting, placed_.A) {
-    if (M_.get() != nullptr) tried_.emplace(*M_.get());
+    if (M_.get() != nullptr) tried_ = std::make_unique<tried_preconditioner<T>>(*M_.get());
   }
   bool rounds() const override { return placed_.rounded || method_in<T>::rounds(); }
 
  private:
   std::vector<solve_report> run(std::int64_t, view<const T> b, view<T> x,
                                 const stopping_criterion& goal) override {
-    const tried_preconditioner<T>* const M = tried_ ? &*tried_ : nullptr;
-    return {Solve{}(this->where(), placed_.A, b, x, goal, static_cast<const preconditioner<T>*>(M))};
+    return {Solve{}(this->where(), placed_.A, b, x, goal, tried_.get())};
   }
 
   placed_csr<T> placed_;
   chosen_preconditioner<T> M_;
-  std::optional<tried_preconditioner<T>> tried_;
+  std::unique_ptr<const preconditioner<T>> tried_;
 };
 
 template <class Solve>

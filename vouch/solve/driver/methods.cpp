@@ -100,6 +100,8 @@ std::optional<refused_option> find_refused_option(const solve_options& options, 
   if (cuda && options.backend != "auto" && !by_cudss)
     return refused_option{"backend " + options.backend, "none but cudss on a GPU", "take --device cpu"};
   if (m == nullptr) return {};
+  if (by_cudss && !m->on_cuda.has(true))
+    return refused_option{"backend cudss", "none on a GPU", "take --backend auto"};
   const bool on_cuda = cuda || by_cudss;
   if (!m->takes_precision(options.precision, on_cuda))
     return refused_option{std::string("precision ") + name(options.precision), "none",

@@ -114,11 +114,12 @@ class batch_run {
     return result;
   }
 
-  // Of others no method is chosen.
+  // Others would choose the method of those that follow.
   void require_numbers(std::int64_t s) const {
     const auto is_number = [](double value) { return std::isfinite(value); };
     const csr_view<const double> A = batch_.matrix(s);
-    if (!std::all_of(A.val, A.val + A.nonzeros, is_number))
+    const bool is_known = solver_ && batch_.one_matrix;
+    if (!is_known && !std::all_of(A.val, A.val + A.nonzeros, is_number))
       throw value_error(options_.names.matrix + ": " + check(cpu_, A));
     const view<const double> b = batch_.rhs(s);
     if (!std::all_of(b.data(), b.data() + b.size(), is_number))

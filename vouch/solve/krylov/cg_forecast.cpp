@@ -43,7 +43,7 @@ iteration_forecast forecast_from(const solve_report& trial, double rtol) {
     return {{}, {}, "the residual did not fall in " + trials + " iterations on hashed numbers"};
   constexpr double most = 1e15;
   const double more = std::max(0.0, std::ceil(std::log(rtol * first / last) / std::log(reduction)));
-  if (!(more < most)) return {{}, reduction, "more iterations than can be told"};
+  if (!(more < most)) return {{}, reduction, "it would take more than 1e15 iterations"};
   return {trial_iterations + static_cast<std::int64_t>(more), reduction,
           "at the rate of iterations " + std::to_string(half + 1) + " to " + trials + " on hashed numbers"};
 }

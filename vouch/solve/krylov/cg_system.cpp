@@ -78,9 +78,7 @@ cg_assembly<T> assemble_cg(const device& dev, csr_view<const T> A, const precond
   const T* minv = M != nullptr ? M->diagonal() : nullptr;
   const bool fused = M == nullptr || minv != nullptr;
   if (!gpus.empty()) {
-    if (std::ssize(gpus) > most_gpus)  // one may stand there twice
-      throw value_error("up to " + std::to_string(most_gpus) + " GPUs share a solve, not " +
-                        std::to_string(gpus.size()));
+    check_number_of_gpus(gpus.size());  // one may stand there twice
     if (!dev.is_cuda()) throw value_error("conjugate gradients on several GPUs: the operands must be on a GPU");
     if (!fused)
       throw value_error("conjugate gradients on several GPUs: no preconditioner or jacobi, not " + M->name());

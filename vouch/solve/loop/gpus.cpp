@@ -46,9 +46,13 @@ void check_gpus(const std::vector<int>& gpus) {
   for (auto gpu = gpus.begin(); gpu != gpus.end(); ++gpu)
     if (std::find(gpus.begin(), gpu, *gpu) != gpu)
       throw value_error("GPU " + std::to_string(*gpu) + " is named twice");
-  if (std::ssize(gpus) > most_gpus)
+  check_number_of_gpus(gpus.size());
+}
+
+void check_number_of_gpus(std::size_t count) {
+  if (count > most_gpus)
     throw value_error("up to " + std::to_string(most_gpus) + " GPUs share a solve, not " +
-                      std::to_string(gpus.size()));
+                      std::to_string(count));
 }
 
 }  // namespace vouch

@@ -32,10 +32,8 @@ least_squares_facts judge_least_squares(const least_squares_problem<T>& problem,
   scale(dev, r.data(), static_cast<T>(facts.up), problem.A.rows);
   const double norm = residual<T>(dev, problem.transposed, none, r, nullptr, gradient).norm2;
   facts.normal_equations = norm == 0 ? 0 : norm / norm_of_A / static_cast<double>(nrm2<T>(dev, r));
-  const double lost = facts.residual.x_norm_inf == 0
-                          ? 0
-                          : lost_to_underflow(std::numeric_limits<T>::epsilon() / 2, facts.residual.rhs_norm2,
-                                              facts.residual.terms);
+  const double lost = lost_to_underflow(std::numeric_limits<T>::epsilon() / 2, size, facts.residual.x_norm_inf,
+                                        facts.residual.rhs_norm2, facts.residual.terms);
   if (lost > 0) facts.normal_equations = size > lost ? std::min(1.0, facts.normal_equations + lost / size) : 1;
   return facts;
 }

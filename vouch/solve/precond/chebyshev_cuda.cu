@@ -1,4 +1,4 @@
-#include <vouch/core/parallel_for.cuh>
+#include <vouch/core/launch.cuh>
 #include <vouch/solve/precond/chebyshev_kernels.hpp>
 
 namespace vouch {
@@ -48,12 +48,6 @@ launch_shape shape(std::int64_t n) { return {ceil_div<std::int64_t>(n, block), b
 }  // namespace
 
 template <real T>
-void random_elements_cuda(const device& dev, std::int64_t n, T* v) {
-  detail::parallel_for(dev, "random_elements", n,
-                       [=] __device__(std::int64_t i) { v[i] = random_element<T>(i); });
-}
-
-template <real T>
 void three_terms_cuda(const device& dev, std::int64_t n, const three_terms<T>& step) {
   launch(dev, "three_terms", shape(n), three_terms_kernel<T>, n, step);
 }
@@ -75,7 +69,6 @@ void largest_row_sum_cuda(const device& dev, csr_view<const T> A, const T* inver
 }
 
 #define VOUCH_INSTANTIATE(T)                                                                  \
-  template void random_elements_cuda(const device&, std::int64_t, T*);                        \
   template void three_terms_cuda(const device&, std::int64_t, const three_terms<T>&);         \
   template void first_iterate_cuda(const device&, std::int64_t, T, const T*, const T*, T*);   \
   template void products_cuda(const device&, std::int64_t, const T*, const T*, const T*, T*); \

@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include <vouch/core/device.hpp>
-#include <vouch/core/random.hpp>
 #include <vouch/core/types.hpp>
 #include <vouch/sparse/csr.hpp>
 
@@ -37,16 +36,7 @@ VOUCH_HOST_DEVICE inline double relative_row_sum(csr_view<const T> A, const T* i
   return sum * static_cast<double>(inverse[i]);
 }
 
-/// Uniform in [-1/2, 1/2).
-template <real T>
-VOUCH_HOST_DEVICE inline T random_element(std::int64_t i) {
-  return static_cast<T>(random_unit(1, static_cast<std::uint64_t>(i)) - 0.5);
-}
-
 // The CUDA sides.
-/// v[i] := random_element(i)
-template <real T>
-void random_elements_cuda(const device& dev, std::int64_t n, T* v);
 template <real T>
 void three_terms_cuda(const device& dev, std::int64_t n, const three_terms<T>& step);
 /// z := factor * r / D

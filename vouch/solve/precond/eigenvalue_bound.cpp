@@ -9,7 +9,6 @@
 #include <vouch/core/cancellation.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/ieee_environment.hpp>
-#include <vouch/core/random.hpp>
 #include <vouch/dense/blas1.hpp>
 #include <vouch/solve/loop/vector_update.hpp>
 #include <vouch/solve/precond/chebyshev_kernels.hpp>
@@ -42,19 +41,11 @@ double largest_row_sum(const device& dev, csr_view<const T> A, const T* inverse)
   return finite ? most : std::nan("");
 }
 
-template <real T>
-void random_elements(const device& dev, array<T>& v) {
-  if constexpr (built_with_cuda)
-    if (dev.is_cuda()) return random_elements_cuda(dev, v.size(), v.data());
-#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, v.size())) schedule(static)
-  for (std::int64_t i = 0; i < v.size(); ++i) v[i] = random_element<T>(i);
-}
-
 // Random in the scaled variables D^{1/2} x: rows may differ by orders of magnitude.
 template <real T>
 array<T> start_vector(const device& dev, const T* inverse, std::int64_t n) {
   array<T> start(dev, n);
-  random_elements(dev, start);
+  fill_hashed<T>(dev, lanczos_stream, start);
   if (inverse == nullptr) return start;
   array<T> factor(dev, n);
   copy_bytes(factor.data(), dev, inverse, dev, static_cast<std::size_t>(n) * sizeof(T));

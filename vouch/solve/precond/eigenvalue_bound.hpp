@@ -14,6 +14,8 @@
 namespace vouch {
 
 constexpr std::int64_t lanczos_steps = 12;
+/// Of hashed numbers, where the start comes from.
+constexpr std::uint64_t lanczos_stream = 1;
 constexpr double lanczos_safety = 1.1;
 /// The relative size of what is left where the start's invariant subspace is full.
 constexpr double lanczos_invariant = 1e-6;

@@ -14,7 +14,7 @@ namespace VOUCH_PUBLIC vouch {
 /// program, in ../lib/vouch of it, or in the folder vouch beside a shared libvouch. cuDSS is NVIDIA's own file, as pip
 /// installs it or the toolkit has it, or as the environment variable VOUCH_CUDSS names it.
 struct sparse_backend {
-  std::string name;     // "own", "cholmod", "umfpack", "klu", "cudss"
+  std::string name;     // "own", "cholmod", "umfpack", "klu", "spqr", "mumps", "cudss"
   std::string library;  // "CHOLMOD 3.0.14"; "" where it is not there
   std::string missing;  // why, and which package has it; "" where it is there
   bool on_gpu = false;  // where it works, else on the CPU

@@ -1,6 +1,7 @@
 // vouch/solve/loop/choose_device.hpp -- CPU or GPU for one system, by a measured model, not a guess and not a race; and
 // several GPUs that share one.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -61,5 +62,7 @@ std::vector<int> gpus_named(std::string_view list);
 
 /// Throws  value_error  a GPU twice, or too many of them
 void check_gpus(const std::vector<int>& gpus);
+/// Throws  value_error  too many of them
+void check_number_of_gpus(std::size_t count);
 
 }  // namespace vouch

@@ -204,8 +204,8 @@ void factors<T>::run(int phase, const char* what, const T* b, T* x) {
   std::optional<interruption> listening;
   if (phase != solution) listening.emplace(all_->interrupt());
   const int status = all_->run(phase, A_.rows, b, x);
+  if (phase != solution) check_cancellation();  // whatever it makes of the request
   if (status == success) return;
-  check_cancellation();
   switch (status) {
     case alloc_failed:
       throw out_of_memory(name() + " on GPU " + std::to_string(dev_.index()), static_cast<std::int64_t>(bytes_),

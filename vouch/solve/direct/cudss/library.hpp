@@ -16,7 +16,7 @@ const std::string& missing();
 /// "cuDSS 1.0.0"; "" where it cannot be used.
 const std::string& name();
 
-/// Its layer of threads for the analysis, beside it; "" where there is none.
+/// Its layer of threads for the analysis, beside it or, where the loader found it, by its bare name; "" where there is none.
 std::string threading_file();
 
 /// Throws  no_cuda_error  it cannot be used, or has no such function

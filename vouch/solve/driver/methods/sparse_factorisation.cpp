@@ -292,7 +292,7 @@ device_choice choose(const system_facts& facts, const solve_options& options, in
 }
 
 // And where CHOLMOD would take longer than cuDSS with the start of CUDA, a second. Where there are no square roots it pivots
-// within blocks alone, and takes numbers for pivots that are none: not without being asked.
+// within blocks alone, and replaces pivots that are too small: not without being asked.
 device_choice choose_for_definite(const system_facts& facts, const solve_options& options, int threads) {
   constexpr std::int64_t many_nonzeros = std::int64_t{1} << 20;
   constexpr double many_operations = 1e10;

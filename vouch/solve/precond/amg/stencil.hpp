@@ -53,6 +53,10 @@ VOUCH_HOST_DEVICE inline std::int64_t first_of(const box& grid, const line_place
 
 /// Most steps there are: those to a point's neighbours in three directions and to itself.
 inline constexpr std::size_t most_steps = 27;
+/// Where a step is in a table of all.
+VOUCH_HOST_DEVICE inline std::size_t place_in_table(int x, int y, int z) {
+  return static_cast<std::size_t>((z + 1) * 9 + (y + 1) * 3 + x + 1);
+}
 
 /// Step by step numbers for all points, as kernels see them.
 template <class T>

@@ -13,7 +13,6 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/loop_threads.hpp>
 #include <vouch/core/simd.hpp>
-#include <vouch/solve/precond/amg/stencil_coarsening_cuda.hpp>
 #include <vouch/solve/precond/amg/stencil_rows.hpp>
 
 namespace vouch::multigrid {
@@ -69,8 +68,6 @@ VOUCH_SIMD_CLONES void weigh_line(int stride, const interpolation_plan& plan, st
   stride == 2 ? weigh<2>(plan, k, A, from, there, P, at, n) : weigh<1>(plan, k, A, from, there, P, at, n);
 }
 
-int parts_of(const step& s) { return std::abs(s[0]) + std::abs(s[1]) + std::abs(s[2]); }
-
 // The steps between coarse points and the fine ones that they are interpolated to: those with fewer parts first.
 std::vector<step> interpolation_steps(const coarsening& by) {
   std::vector<step> all;
@@ -87,18 +84,16 @@ std::vector<step> interpolation_steps(const coarsening& by) {
 class step_places {
  public:
   explicit step_places(const std::vector<step>& steps) {
-    for (std::size_t k = 0; k < steps.size(); ++k) places_[number(steps[k])] = k;
+    for (std::size_t k = 0; k < steps.size(); ++k)
+      places_[place_in_table(steps[k][0], steps[k][1], steps[k][2])] = k;
   }
   std::optional<std::size_t> of(const step& s) const {
     const auto is_far = [](int part) { return part < -1 || part > 1; };
     if (std::any_of(s.begin(), s.end(), is_far)) return {};
-    return places_[number(s)];
+    return places_[place_in_table(s[0], s[1], s[2])];
   }
 
  private:
-  static std::size_t number(const step& s) {
-    return static_cast<std::size_t>((s[2] + 1) * 9 + (s[1] + 1) * 3 + s[0] + 1);
-  }
   std::array<std::optional<std::size_t>, most_steps> places_{};
 };
 

@@ -6,8 +6,8 @@
 
 #include <vouch/core/launch.cuh>
 #include <vouch/core/parallel_for.cuh>
-#include <vouch/solve/precond/amg/stencil_coarsening_cuda.hpp>
 #include <vouch/solve/precond/amg/stencil_place.cuh>
+#include <vouch/solve/precond/amg/stencil_rows.hpp>
 
 namespace vouch::multigrid {
 namespace {
@@ -132,9 +132,7 @@ coupling_facts examine_cuda(const device& dev, const stencil_matrix& A, const co
 void interpolate_cuda(const device& dev, const stencil_matrix& A, const interpolation_plan& plan,
                       const coarsening& by, step_values<double>& P) {
   const auto steps = listed<most_steps>(P.steps);
-  const auto parts = [&](unsigned k) {
-    return std::abs(steps[k][0]) + std::abs(steps[k][1]) + std::abs(steps[k][2]);
-  };
+  const auto parts = [&](unsigned k) { return parts_of(steps[k]); };
   const auto all = static_cast<unsigned>(P.steps.size());
   unsigned begin = 0;
   while (begin < all) {

@@ -7,9 +7,9 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/launch.cuh>
+#include <vouch/solve/loop/vector_update.hpp>
 #include <vouch/solve/precond/amg/stencil_product.cuh>
 #include <vouch/solve/precond/amg/stencil_product.hpp>
-#include <vouch/solve/precond/chebyshev_kernels.hpp>
 #include <vouch/solve/precond/eigenvalue_bound.hpp>
 
 namespace vouch::multigrid {
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(block) begin_lanczos(int n, float* u, double* 
   double sum = 0;
   for (int i = static_cast<int>(blockIdx.x * block + threadIdx.x); i < n;
        i += static_cast<int>(gridDim.x * block)) {
-    u[i] = random_element<float>(i);
+    u[i] = hashed_element<float>(lanczos_stream, i);
     sum += static_cast<double>(u[i]) * static_cast<double>(u[i]);
   }
   sum = sum_of_block(sum);

@@ -13,9 +13,6 @@ namespace vouch::multigrid {
 
 /// Weights by step (place_in_table()); those that there are not are not read.
 using weight_table = std::array<const float*, most_steps>;
-VOUCH_HOST_DEVICE inline std::size_t place_in_table(int x, int y, int z) {
-  return static_cast<std::size_t>((z + 1) * 9 + (y + 1) * 3 + x + 1);
-}
 
 /// D^-1/2 A D^-1/2 for D = diag(A), whose unit diagonal is not stored.
 class unit_stencil {

@@ -31,7 +31,7 @@ struct transfer {
   coarsening by;
   weight_table weights;
 
-  // Calls body(terms) for the lines of weights by steps (y, z), the point `at` being their first.
+  // The weights of steps (y, z) along a line, the point `at` being its first.
   __device__ line_terms terms(int y, int z, std::int64_t at, const float* vector) const {
     line_terms line;
     line.here = weights[place_in_table(0, y, z)] + at;

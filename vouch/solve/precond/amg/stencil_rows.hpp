@@ -190,4 +190,17 @@ VOUCH_HOST_DEVICE inline line_place fine_line(const line_place& coarse, const co
   return {by[1] * coarse.y, by[2] * coarse.z};
 }
 
+/// How many parts of a step are not 0.
+inline int parts_of(const step& s) { return (s[0] != 0 ? 1 : 0) + (s[1] != 0 ? 1 : 0) + (s[2] != 0 ? 1 : 0); }
+
+// The CUDA sides of stencil_coarsening.cpp.
+coupling_facts examine_cuda(const device& dev, const stencil_matrix& A, const coupling_list& ways,
+                            double units);
+void interpolate_cuda(const device& dev, const stencil_matrix& A, const interpolation_plan& plan,
+                      const coarsening& by, step_values<double>& P);
+void galerkin_cuda(const device& dev, const stencil_matrix& A, const step_values<double>& P,
+                   const galerkin_plan& plan, const coarsening& by, stencil_matrix& C);
+bool is_positive_cuda(const device& dev, const stencil_matrix& coarse, const stencil_matrix& fine,
+                      const coarsening& by);
+
 }  // namespace vouch::multigrid
