@@ -18,9 +18,14 @@ std::optional<amgcl_times> amgcl_solve(csr_view<const double> A, view<const doub
   if (solve == nullptr) return std::nullopt;
   std::vector<double> x(static_cast<std::size_t>(A.rows));
   vouch_amgcl_result found;
-  if (solve(static_cast<int>(kind), threads, A.rows, A.row_ptr, A.col, A.val, b.data(), x.data(), rtol,
-            &found) != 0)
-    return std::nullopt;
+  constexpr int runs = 3;  // the fastest counts
+  for (int run = 0; run < runs; ++run) {
+    vouch_amgcl_result one;
+    if (solve(static_cast<int>(kind), threads, A.rows, A.row_ptr, A.col, A.val, b.data(), x.data(), rtol,
+              &one) != 0)
+      return std::nullopt;
+    if (run == 0 || one.setup + one.solve < found.setup + found.solve) found = one;
+  }
   double residual = 0, norm = 0;
   for (std::int64_t i = 0; i < A.rows; ++i) {
     double r = b[i];

@@ -34,8 +34,7 @@ std::span<const suite> suites() {
       {"direct", "sparse factorisations beside the libraries behind them", run_direct_suite},
       {"interval-blas", "intervals: axpy, dot, gemv, gemm beside Boost.Interval and plain BLAS",
        run_interval_suite},
-      {"krylov", "an iteration of every Krylov method beside its bytes; nonsymmetric systems by all of them",
-       run_krylov_suite},
+      {"krylov", "iterations of Krylov methods beside their bytes; nonsymmetric systems", run_krylov_suite},
       {"options", "options a second, and a book of a million", run_options_suite},
       {"read", "reading matrices", run_read_suite},
       {"reduce", "sets of small matrices in text files, and batches on a GPU", run_reduce_suite},
@@ -75,6 +74,12 @@ machine_facts measure_machine(const suite_options& options, const std::vector<be
   for (const bench_device& d : devices)
     if (d.dev.is_cuda()) machine.gpu = measure_gpu(d.dev, std::min(1024 * mebibyte, d.dev.memory_free() / 8));
   return machine;
+}
+
+double copy_speed(const machine_facts& machine, const bench_device& d) {
+  return d.dev.is_cuda()        ? machine.gpu->copy
+         : d.dev.threads() == 1 ? machine.cpu.one.best()
+                                : machine.cpu.all.best();
 }
 
 }  // namespace vouch::bench

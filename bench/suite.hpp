@@ -53,5 +53,7 @@ std::vector<bench_device> open_devices(const suite_options& options);
 
 /// Measures the memory of the machine; the GPU's where it is among the devices.
 machine_facts measure_machine(const suite_options& options, const std::vector<bench_device>& devices);
+/// Bytes a second of a copy there.
+double copy_speed(const machine_facts& machine, const bench_device& d);
 
 }  // namespace vouch::bench

@@ -143,7 +143,8 @@ class amg_run {
       }
     }
     results_.interrupted = options_.stop();
-    results_.sections.push_back({"Set-up and solve", {}, {table_, peers_}, {}});
+    results_.sections.push_back({"Set-up and solve", {}, {table_}, {}});
+    if (!peers_.empty()) results_.sections.push_back({"Beside AMGCL", {}, {peers_}, {}});
     results_.sections.push_back({"The bars: " + bars_text(results_.rows), {}, {bars_table(results_.rows)}, {}});
     return std::move(results_);
   }
@@ -193,12 +194,6 @@ class amg_run {
                 fmt::format("{:.2f}", seconds / ours)});
   }
 
-  double copy_speed(const bench_device& d) const {
-    return d.dev.is_cuda()     ? results_.machine.gpu->copy
-           : d.label == "cpu1" ? results_.machine.cpu.one.best()
-                               : results_.machine.cpu.all.best();
-  }
-
   void add(const amg_case& one, const bench_device& d, const amg_hierarchy& made, const solve_report& report,
            double setup, double solve) {
     const bool gpu = d.dev.is_cuda(), all_cores = d.label == "cpu";
@@ -208,7 +203,7 @@ class amg_run {
     const double iteration_bytes = is_symmetric(one)
                                        ? static_cast<double>(made.cycle_bytes) + 104 * n
                                        : 2 * static_cast<double>(made.cycle_bytes) + 2 * 100 * n + 200 * n;
-    const double floor = iteration_bytes / copy_speed(d);
+    const double floor = iteration_bytes / copy_speed(results_.machine, d);
     const double each = report.iterations > 0 ? solve / static_cast<double>(report.iterations) : 0;
     const auto row = [&](const char* metric, double value, const char* unit, std::optional<double> least,
                          double bar) {

@@ -86,11 +86,6 @@ class auto_run {
  private:
   static constexpr double longest = 30;  // seconds
 
-  static std::string text_of(const timed_solve& c) {
-    return std::isfinite(c.seconds) ? fmt::format("{} {}", c.what, seconds_text(c.seconds))
-                                    : c.what + " " + c.end;
-  }
-
   void add(const test_system& system, const bench_device& d, const timed_solve& taken,
            const std::vector<timed_solve>& others) {
     const double best = std::min(taken.seconds, others.empty() ? taken.seconds : others.front().seconds);

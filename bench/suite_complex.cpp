@@ -97,19 +97,13 @@ class complex_run {
   }
 
  private:
-  double copy_speed(const bench_device& d) const {
-    return d.dev.is_cuda()        ? results_.machine.gpu->copy
-           : d.dev.threads() == 1 ? results_.machine.cpu.one.best()
-                                  : results_.machine.cpu.all.best();
-  }
-
   // Seconds to move a complex matrix in CSR and so many vectors.
   template <real T>
   double floor(const bench_device& d, const csr<complex>& A, double vectors) const {
     constexpr double size = 2 * sizeof(T);
     return (static_cast<double>(A.nonzeros()) * (size + 4) +
             static_cast<double>(A.rows) * (8 + vectors * size)) /
-           copy_speed(d);
+           copy_speed(results_.machine, d);
   }
 
   template <real T>

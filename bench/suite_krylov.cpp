@@ -134,23 +134,17 @@ class krylov_run {
   }
 
  private:
-  double copy_speed(const bench_device& d) const {
-    return d.dev.is_cuda()     ? results_.machine.gpu->copy
-           : d.label == "cpu1" ? results_.machine.cpu.one.best()
-                               : results_.machine.cpu.all.best();
-  }
-
   void iterations_on(const bench_device& d) {
     const std::int64_t large = options_.quick ? 48 : d.dev.is_cuda() ? 256 : 100;
     for (const std::int64_t n : {std::int64_t{16}, large}) {
       double of_cg = 0;
       const device cpu = device::cpu(options_.threads);
-      const std::array<csr<double>, 2> matrices{grid(cpu, n, false), grid(cpu, n, true)};
+      system_of_ones<double> convection(d.dev, grid(cpu, n, false)), poisson(d.dev, grid(cpu, n, true));
       for (const krylov_method& m : krylov_methods()) {
         if (options_.stop()) return;
         const std::string name = fmt::format("{}, {}^3", m.name, n);
         options_.say(d.label + ", " + name);
-        system_of_ones<double> s(d.dev, matrices[m.for_symmetric ? 1 : 0]);
+        system_of_ones<double>& s = m.for_symmetric ? poisson : convection;
         const double seconds =
             seconds_an_iteration(s, options_.quick ? 1 : 3,
                                  [&](const stopping_criterion& until) { return m.solve(d.dev, s, until); });
@@ -167,7 +161,7 @@ class krylov_run {
     constexpr double bar = 1.15;
     const bool has_bar = d.dev.is_cuda() && !options_.quick;
     if (rows > 0) {
-      row.floor = rows * m.bytes / copy_speed(d);
+      row.floor = rows * m.bytes / copy_speed(results_.machine, d);
       row.ratio = *row.floor / seconds;
       if (has_bar) row.bar = bar * *row.floor;
     } else if (has_bar && m.bar_in_cg > 0) {
@@ -183,21 +177,16 @@ class krylov_run {
   void nonsymmetric() {
     suite_options taken = options_;
     taken.quick = false;
-    for (const system_source& source : test_systems(device::cpu(1), taken)) {
-      if (options_.stop()) return;
-      const bool named = !options_.matrices.empty();
-      if (!named && !nonsymmetric_names().contains(source.name)) continue;
-      if (!named && options_.quick && source.name != "sherman5" && source.name != "west0479") continue;
-      test_system system;
-      try {
-        system = source.make();
-      } catch (const error& e) {  // a file that is none
-        options_.say(e.what());
-        continue;
-      }
-      system.name = source.name;
-      for (const bench_device& d : devices_) by_all(system, d);
-    }
+    const auto wanted = [&](const std::string& name) {
+      if (!options_.matrices.empty()) return true;
+      return options_.quick ? name == "sherman5" || name == "west0479" : nonsymmetric_names().contains(name);
+    };
+    for_each_system(
+        device::cpu(1), taken,
+        [&](const test_system& system) {
+          for (const bench_device& d : devices_) by_all(system, d);
+        },
+        wanted);
     for (const bench_device& d : devices_) add_count(d);
   }
 
@@ -237,11 +226,6 @@ class krylov_run {
     bench_row row{system.name, d.label, "double", "auto_time", by_auto.seconds, "s", {}, {}, {}, {}, {}};
     if (peer && peer->converged) row.peer = peer->setup + peer->solve, row.ratio = *row.peer / by_auto.seconds;
     results_.rows.push_back(row);
-    const auto text_of = [](const timed_solve& made) {
-      return std::isfinite(made.seconds) ? fmt::format("{} {}", made.what, seconds_text(made.seconds))
-             : made.what.empty()         ? std::string("none")
-                                         : made.what + " " + made.end;
-    };
     line.push_back(text_of(best));
     line.push_back(text_of(by_auto));
     line.push_back(std::isfinite(by_auto.seconds) ? fmt::format("{:.1e}", by_auto.residual) : "");

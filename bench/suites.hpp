@@ -76,8 +76,8 @@ suite_results run_options_suite(const suite_options& options);
 /// Sparse factorisations by Vouch beside the libraries behind them.
 ///
 /// Solves the sparse square systems of the suite auto by every back end for the factors that suit the matrix: by
-/// Vouch, from the matrix in memory to the checked answer, and by the library alone, through its module: analysis,
-/// factorisation, one solve. Matrices that a library predicts to take more than 2 10^10 operations are left out. On a
+/// Vouch, from the matrix in memory to the checked answer, and by the library alone, on a CPU through its module: analysis,
+/// factorisation, one solve. Matrices that a library on the CPU predicts to take more than 2 10^10 operations are left out. On a
 /// GPU by cuDSS, with operands there.
 ///
 /// Result  A row a system and back end: Vouch's time over the library's (bar 1.5), and their geometric mean (bar

@@ -196,14 +196,16 @@ std::vector<system_source> test_systems(const device& cpu, const suite_options& 
 }
 
 void for_each_system(const device& cpu, const suite_options& options,
-                     const std::function<void(const test_system&)>& use) {
+                     const std::function<void(const test_system&)>& use,
+                     const std::function<bool(const std::string&)>& wanted) {
   for (const system_source& source : test_systems(cpu, options)) {
     if (options.stop()) return;
+    if (wanted && !wanted(source.name)) continue;
     options.say(source.name);
     test_system system;
     try {
       system = source.make();
-    } catch (const error& e) {  // complex
+    } catch (const error& e) {  // complex, or a file that is none
       options.say(e.what());
     }
     if (system.rows() == 0) continue;

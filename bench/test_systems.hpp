@@ -36,8 +36,9 @@ struct system_source {
 std::vector<system_source> test_systems(const device& cpu, const suite_options& options);
 
 /// Makes one after the other and gives it to use, but for matrices that are complex or not square; until it is asked to
-/// stop.
+/// stop. wanted: those of which names; empty: all.
 void for_each_system(const device& cpu, const suite_options& options,
-                     const std::function<void(const test_system&)>& use);
+                     const std::function<void(const test_system&)>& use,
+                     const std::function<bool(const std::string&)>& wanted = {});
 
 }  // namespace vouch::bench

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -80,6 +81,11 @@ timed_solve solve_once(const test_system& system, const bench_device& d, const s
 }
 
 }  // namespace
+
+std::string text_of(const timed_solve& solve) {
+  if (std::isfinite(solve.seconds)) return fmt::format("{} {}", solve.what, seconds_text(solve.seconds));
+  return solve.what.empty() ? solve.end : solve.what + " " + solve.end;
+}
 
 timed_solve best_solve(const suite_options& suite, const test_system& system, const bench_device& d,
                        const solve_options& options, double limit) {

@@ -19,6 +19,9 @@ struct timed_solve {
   double residual = std::numeric_limits<double>::quiet_NaN();  // true, relative, of the x returned
 };
 
+/// "cg, jacobi 1.2 ms", or how it ended.
+std::string text_of(const timed_solve& solve);
+
 /// From the matrix in memory to the checked solution, by a new solver, from a start of zero; asked to end once `limit`
 /// seconds are over. The best of several (suite.repeat, else up to nine) where one is short.
 timed_solve best_solve(const suite_options& suite, const test_system& system, const bench_device& d,

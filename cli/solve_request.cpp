@@ -321,12 +321,12 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
   declare(line, request, typed);
   if (!line.parse(arguments)) return false;
 
-  if (request.batch && (!typed.rhs.empty() || !typed.initial.empty() || !request.precondition.empty()))
-    throw usage_error("option --batch: the file holds the right-hand sides; no --rhs, --initial or --precond");
   if (!typed.rhs.empty()) request.rhs = typed.rhs;
   if (!typed.initial.empty()) request.initial = typed.initial;
   take_options(typed, request);
   const solve_options& asked = request.options;
+  if (request.batch && (!typed.rhs.empty() || !typed.initial.empty() || !request.precondition.empty()))
+    throw usage_error("option --batch: the file holds the right-hand sides; no --rhs, --initial or --precond");
   if (request.batch && (!asked.goal.by_residual() || asked.prefer_iterations))
     throw usage_error("option --batch: no --fixed-iterations, --max-iterations, --stop, --history or --plot",
                       "batches are solved without iterations");

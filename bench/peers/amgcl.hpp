@@ -7,7 +7,6 @@ extern "C" {
 struct vouch_amgcl_result {
   double setup = 0, solve = 0;  // seconds
   std::int64_t iterations = 0;
-  double relative_residual = 0;  // as AMGCL believes it
 };
 
 /// Sets up and solves A x = b from zero to rtol with so many threads. kind: of amgcl_kind. 0 where it ended.

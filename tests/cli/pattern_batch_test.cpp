@@ -116,8 +116,11 @@ TEST_F(tool_pattern_batch, what_does_not_fit_is_refused) {
   refused("row 0");
   archive({{"indptr", npy_file("(3,)", {0, 2, 7})}, columns, data, b});
   EXPECT_EQ(run("solve --batch a.npz").code, 2);
-  for (const char* option : {"--precond jacobi", "--rhs ones", "--initial zeros"})
-    EXPECT_EQ(run(std::string("solve --batch a.npz ") + option).code, 2) << option;
+  for (const char* option : {"--precond jacobi", "--rhs ones", "--initial zeros", "--amg-type sa"}) {
+    const testing::tool_result r = run(std::string("solve --batch a.npz ") + option);
+    EXPECT_EQ(r.code, 2) << option;
+    EXPECT_NE(r.err.find("option --batch: the file holds"), std::string::npos) << option << ": " << r.err;
+  }
 }
 
 }  // namespace
