@@ -113,10 +113,13 @@ inertia count_eigenvalues(const device& cpu, const std::string& file, const foun
   array<double> x = array<double>::zeros(cpu, A.rows);
   solve_result result = solve(cpu, A, zeros, x, how);
   if (f.complex) take_numbers(result);
+  if (!result.signs && how.backend == "cudss")
+    throw value_error(printable(file) + ": the pivots of cudss do not tell the inertia",
+                      "it is singular, or nearly so: MUMPS counts zeros");
   if (!result.signs)
-    throw value_error(file + ": the pivots of " + result.backend + " do not tell the inertia",
-                      how.backend == "cudss" ? "it is singular, or nearly so: MUMPS counts zeros"
-                                             : "its numbers may be too large or too small");
+    throw value_error(printable(file) + ": the matrix is singular, and " + result.backend +
+                          " met a pivot that is exactly zero: there is no inertia by its pivots",
+                      "vouch solve --method sparse-qr says the rank");
   return *result.signs;
 }
 

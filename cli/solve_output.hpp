@@ -18,7 +18,7 @@ namespace vouch::cli {
 void log_task(const console& log, const solve_request& request, const linear_system& system, solver& A);
 /// Warns when the tolerance lies below what the precision can hold for any x.
 void warn_before(const console& log, const solve_request& request);
-/// After: the solver's warnings, and one where the tolerance lay below what was attainable.
+/// After: the solver's warnings, and one where the tolerance lay below what rounding was expected to leave.
 void warn_after(const console& log, const solve_request& request, const solve_outcome& outcome);
 /// After: the answer checked, with every number that speaks for or against it.
 void log_verdict(const console& log, const solve_request& request, const solve_outcome& outcome);

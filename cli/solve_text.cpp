@@ -148,9 +148,11 @@ void warn_after(const console& log, const solve_request& request, const solve_ou
   if (!request.options.goal.by_residual() || report.status == solve_status::converged || report.rhs_norm == 0)
     return;
   const double relative = report.tolerance / report.rhs_norm;
-  if (relative < report.attainable_relative)
-    log.warning(fmt::format("the tolerance {:.2g} is below about {:.1g}, what {} precision attains here",
-                            relative, report.attainable_relative, report.precision));
+  if (relative < report.attainable_relative && report.attainable_relative < 1)
+    log.warning(
+        fmt::format("the tolerance {:.2g} is below about {:.1g}, what rounding in {} precision was expected to "
+                    "leave of this x",
+                    relative, report.attainable_relative, report.precision));
 }
 
 void log_verdict(const console& log, const solve_request& request, const solve_outcome& outcome) {
@@ -170,7 +172,7 @@ void log_verdict(const console& log, const solve_request& request, const solve_o
     log.line(fmt::format("           normal equations     {:.3e}", *report.normal_equations));
   if (report.rank) log.line(fmt::format("           rank                 {}, by the factors", *report.rank));
   if (report.attainable_relative > 0)
-    log.line(fmt::format("           attainable about     {:.1e}", report.attainable_relative));
+    log.line(fmt::format("           rounding may leave   {:.1e}", report.attainable_relative));
   if (!std::isnan(report.backward_error))
     log.line(fmt::format("           backward error       {:.1e}", report.backward_error));
   if (report.condition_estimate)

@@ -111,6 +111,14 @@ TEST_F(tool_sparse_lu, eigenvalues_are_counted_by_their_signs) {
   EXPECT_NE(run("info S.mtx --inertia").out.find("2 positive, 1 negative, 0 zero"), std::string::npos);
   EXPECT_EQ(run("info A.mtx --inertia").code, 2);  // not symmetric
   EXPECT_EQ(json::parse(run("solve A.mtx --json").out)["inertia"], nullptr);
+  for (const char* zeros : {"3 3 2\n1 1 1\n2 2 0\n", "3 3 0\n"}) {
+    write("Z.mtx", std::string("%%MatrixMarket matrix coordinate real symmetric\n") + zeros);
+    const tool_result singular = run("info Z.mtx --inertia");
+    EXPECT_EQ(singular.code, 2);
+    EXPECT_NE(singular.err.find("the matrix is singular, and mumps met a pivot that is exactly zero"),
+              std::string::npos)
+        << singular.err;
+  }
 }
 
 TEST_F(tool_sparse_lu, modules_are_not_believed) {

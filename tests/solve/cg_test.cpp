@@ -75,6 +75,10 @@ TEST(cg, an_impossible_tolerance_ends_stagnated_with_the_attainable_level) {
     EXPECT_LT(a.report.relative_true(), 1e-13);
     EXPECT_LT(a.report.backward_error, 4e-16);
     EXPECT_GT(a.report.attainable_relative, 1e-17);
+    EXPECT_LE(a.report.relative_true(), a.report.attainable_relative);
+    EXPECT_NE(a.report.reason.find("no more than what rounding was expected to leave of this x"),
+              std::string::npos)
+        << a.report.reason;
   }
 }
 
@@ -105,6 +109,24 @@ TEST(cg, indefinite_and_unsymmetric_matrices_are_named) {
     EXPECT_EQ(solve(dev, indefinite, {1, -1}).report.status, solve_status::not_spd);
     EXPECT_THROW(solve(dev, unsymmetric, {1, 1}), value_error);
     EXPECT_THROW(solve(dev, negative, {1, 1}), value_error);
+  }
+}
+
+// One that is definite with such a diagonal has a condition number by which rounding hides its curvature.
+TEST(cg, rounding_is_named_where_it_may_hide_definiteness) {
+  for (const double entry : {1e12, 1e3}) {
+    const csr<double> A =
+        testing::from_triplets(3, {{0, 0, entry}, {1, 1, 1}, {1, 2, 2}, {2, 1, 2}, {2, 2, 1}});
+    for (const device& dev : devices())
+      for (const char* precondition : {"none", "jacobi"}) {
+        const solve_report report = solve(dev, A, {0, 1, -1}, {}, precondition).report;
+        ASSERT_EQ(report.status, solve_status::not_spd) << report.reason;
+        EXPECT_EQ(report.reason.find("rounding makes it look so") != std::string::npos, entry == 1e12)
+            << report.reason;
+        EXPECT_EQ(report.reason.find("a condition number of at least about 1e+12") != std::string::npos,
+                  entry == 1e12)
+            << report.reason;
+      }
   }
 }
 

@@ -136,6 +136,24 @@ TEST(gmres, singular_systems_converge_or_say_that_they_do_not) {
   EXPECT_NEAR(not_so.report.true_residual, 1, 1e-12);
 }
 
+// Rounding of an x that grows without bound is no excuse for a residual above that of x = 0.
+TEST(gmres, an_x_worse_than_none_is_called_that) {
+  std::vector<testing::triplet> entries;
+  for (std::int32_t i = 0; i < 20; ++i) {
+    if (i == 6) continue;  // a row of zeros
+    entries.push_back({i, i, 4});
+    if (i > 0) entries.push_back({i, i - 1, -1 - 0.1 * (i % 3)});
+    if (i < 19) entries.push_back({i, i + 1, -1 - 0.2 * (i % 3)});
+  }
+  const csr<double> A = from_triplets(20, entries);
+  const testing::krylov_answer found = solve_on<double>(device::cpu(1), A, std::vector<double>(20, 1.0));
+  EXPECT_EQ(found.report.status, solve_status::stagnated);
+  ASSERT_GT(found.report.relative_true(), 1) << found.report.reason;
+  EXPECT_NE(found.report.reason.find("no better than that of x = 0: the matrix may be singular"),
+            std::string::npos)
+      << found.report.reason;
+}
+
 TEST(gmres, small_empty_and_extreme_systems) {
   for (const double scale : {1.0, 1e-300, 1e300}) {
     const csr<double> one = from_triplets(1, {{0, 0, 2 * scale}});

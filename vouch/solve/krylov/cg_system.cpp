@@ -20,10 +20,7 @@ template <real T>
 cg_matrix_facts<T> cg_facts_of(const device& dev, csr_view<const T> A) {
   cg_matrix_facts<T> facts;
   if (A.rows == 0) return facts;
-  array<T> ones(dev, A.rows), sums(dev, A.rows);
-  const array<T> zeros = array<T>::zeros(dev, A.rows);
-  fill(dev, ones.data(), T{1}, A.rows);
-  const residual_facts of_sums = residual<T>(dev, A, zeros, ones, nullptr, sums);
+  const residual_facts of_sums = facts_of_row_sums(dev, A);
   facts.constants_in_null_space =
       of_sums.norm_inf <= 64 * std::numeric_limits<T>::epsilon() * of_sums.matrix_norm_inf;
   if (facts.constants_in_null_space) return facts;

@@ -16,6 +16,7 @@
 #include <vouch/solve/krylov/tried_preconditioner.hpp>
 #include <vouch/solve/loop/complex_vectors.hpp>
 #include <vouch/solve/loop/vector_update.hpp>
+#include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/solve/precond/scaling.hpp>
 #include <vouch/sparse/residual.hpp>
 #include <vouch/sparse/spmv_layouts.hpp>
@@ -112,10 +113,33 @@ void check_preconditioner(const preconditioner<T>* M, std::int64_t rows) {
 }
 
 template <real T>
+residual_facts facts_of_row_sums(const device& dev, csr_view<const T> A) {
+  array<T> ones(dev, A.rows), sums(dev, A.rows);
+  const array<T> zeros = array<T>::zeros(dev, A.rows);
+  fill(dev, ones.data(), T{1}, A.rows);
+  return residual<T>(dev, A, zeros, ones, nullptr, sums);
+}
+
+namespace {
+
+// What the condition number is at least, should A be symmetric positive definite: its least eigenvalue is at most every
+// diagonal entry and the mean of the row sums, its largest at least every diagonal entry. 0 where one is not positive.
+template <real T>
+double least_condition(const device& dev, csr_view<const T> A) {
+  const diagonal_range diagonal = range_of_diagonal(dev, A);
+  if (!std::isfinite(diagonal.largest)) return 0;
+  return diagonal.largest / std::min(diagonal.least, facts_of_row_sums(dev, A).norm_inf);
+}
+
+}  // namespace
+
+template <real T>
 checked_problem<T> stored_problem(const device& dev, csr_view<const T> A, view<const T> b) {
-  return {dev, A.rows, [dev, A, b](const T* at, const T* at_low, T* r) {
-            return residual<T>(dev, A, b, {at, A.rows}, at_low, {r, A.rows});
-          }};
+  checked_problem<T> problem{dev, A.rows, [dev, A, b](const T* at, const T* at_low, T* r) {
+                               return residual<T>(dev, A, b, {at, A.rows}, at_low, {r, A.rows});
+                             }};
+  problem.least_condition = [dev, A] { return least_condition(dev, A); };
+  return problem;
 }
 
 // b - I (A x): the residual of the identity has just the norms that are wanted.
@@ -203,6 +227,7 @@ solve_report solve_by_krylov(const krylov_method& method, const device& dev, con
 #define VOUCH_KRYLOV_SYSTEM(T)                                                                                 \
   template std::unique_ptr<preconditioner<T>> power_for_size(const device&, csr_view<const T>, int);           \
   template void check_preconditioner(const preconditioner<T>*, std::int64_t);                                  \
+  template residual_facts facts_of_row_sums(const device&, csr_view<const T>);                                 \
   template checked_problem<T> stored_problem(const device&, csr_view<const T>, view<const T>);                 \
   template checked_problem<T> operator_problem(const device&, const linear_operator<T>&, view<const T>,        \
                                                solve_report&);                                                 \

@@ -34,6 +34,10 @@ std::unique_ptr<preconditioner<T>> power_for_size(const device& dev, csr_view<co
 template <real T>
 void check_preconditioner(const preconditioner<T>* M, std::int64_t rows);
 
+/// Of A times the vector of ones, by a pass in twice the precision: their norm and that of A.
+template <real T>
+residual_facts facts_of_row_sums(const device& dev, csr_view<const T> A);
+
 /// A x = b with contiguous b; A and b outlive it.
 template <real T>
 checked_problem<T> stored_problem(const device& dev, csr_view<const T> A, view<const T> b);

@@ -289,13 +289,14 @@ class residual_checked_loop {
         return end(
             solve_status::not_spd,
             string_printf(
-                "a direction of negative curvature at iteration %lld: the matrix%s is not positive definite",
-                static_cast<long long>(at), report_.preconditioner == "none" ? "" : " or its preconditioner"));
+                "a direction of negative curvature at iteration %lld: the matrix%s is not positive definite%s",
+                static_cast<long long>(at), preconditioned() ? " or its preconditioner" : "",
+                rounding_in("rounding makes it look so").c_str()));
       case solver_event::zero_curvature:
-        return end(solve_status::breakdown, string_printf("a direction of no curvature at iteration %lld: the "
-                                                          "matrix is singular to working precision, or its "
-                                                          "numbers are too large or too small for it",
-                                                          static_cast<long long>(at)));
+        return end(solve_status::breakdown,
+                   string_printf("a direction of no curvature at iteration %lld: the matrix is singular to "
+                                 "working precision, or its numbers are too large or too small for it%s",
+                                 static_cast<long long>(at), rounding_in("rounding hides it").c_str()));
       case solver_event::indefinite_preconditioner:
         return end(solve_status::not_spd,
                    string_printf("the preconditioner is not positive definite, as iteration %lld shows",
@@ -311,6 +312,20 @@ class residual_checked_loop {
       default:
         return false;
     }
+  }
+
+  bool preconditioned() const { return report_.preconditioner != "none"; }
+
+  // What rounding may have done, how likely it is and what loses less by it; "" where the matrix does not show it.
+  std::string rounding_in(const char* may_have_done) const {
+    constexpr double eats_half_of_the_digits = sizeof(T) == 4 ? 1e4 : 1e8;
+    const double condition = problem_.least_condition ? problem_.least_condition() : 0;
+    if (!(condition >= eats_half_of_the_digits)) return "";
+    return string_printf(
+        " or, likely, %s: with these entries a definite matrix has a condition number of at least about %.1g; "
+        "take "
+        "%sa factorisation",
+        may_have_done, condition, preconditioned() ? "a simpler preconditioner (jacobi) or " : "");
   }
 
   // Rounding is not yet in the way of the residual.
@@ -339,18 +354,20 @@ class residual_checked_loop {
   }
 
   bool end_stagnated() {
-    if (is_far_from_attainable())
-      return end(solve_status::stagnated,
-                 string_printf(
-                     "two restarts did not halve the true residual: relative %.2g, where rounding would allow "
-                     "about %.1g; %s",
-                     report_.relative_true(), report_.attainable_relative, problem_.advice));
-    return end(solve_status::stagnated,
-               string_printf("two restarts did not halve the true residual: relative %.2g is what %s "
-                             "precision attains here (about "
-                             "%.1g expected), backward error %.2g",
-                             report_.relative_true(), sizeof(T) == 4 ? "single" : "double",
-                             report_.attainable_relative, report_.backward_error));
+    std::string reason =
+        string_printf("two restarts did not halve the true residual: relative %.2g", report_.relative_true());
+    if (report_.true_residual >= report_.rhs_norm)
+      reason += string_printf(
+          ", no better than that of x = 0: the matrix may be singular, or this method does not get further; %s",
+          problem_.advice);
+    else if (report_.relative_true() <= report_.attainable_relative)
+      reason += string_printf(
+          ", no more than what rounding was expected to leave of this x (about %.1g), backward error %.2g",
+          report_.attainable_relative, report_.backward_error);
+    else
+      reason += string_printf(", where rounding was expected to leave about %.1g; %s",
+                              report_.attainable_relative, problem_.advice);
+    return end(solve_status::stagnated, std::move(reason));
   }
 
   // The largest eigenvalue of M, about; d_ holds M r.

@@ -48,7 +48,8 @@ struct checked_problem {
   const whole_vectors<T>* whole =
       nullptr;  // where `rows` are a part of the system: every function then says the same
                 // in all processes
-  std::function<double(const T* r)> error_behind{};       // an error that the engine may not have met
+  std::function<double(const T* r)> error_behind{};  // an error that the engine may not have met
+  std::function<double()> least_condition{};  // what the condition number of A is at least, if it is definite
   const char* advice = "take a stronger preconditioner";  // where the iterations were not enough
 };
 

@@ -65,6 +65,7 @@ void take_values(const vouch_backend_matrix& A, factors& f) {
 
 int analyse(int kind, const vouch_backend_matrix* A, void** made, vouch_backend_result* result) try {
   if (A->rows > std::numeric_limits<MUMPS_INT>::max() - 1) return VOUCH_BACKEND_REFUSED;
+  if (A->row_ptr[A->rows] == 0) return VOUCH_BACKEND_SINGULAR;  // of which MUMPS says that it has no entries
   auto f = std::make_unique<factors>();
   f->kind = kind;
   for (int64_t i = 0; i < A->rows; ++i)
