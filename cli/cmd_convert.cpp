@@ -47,28 +47,17 @@ struct convert_options {
 
 /// What was read, with the form in which the file had it.
 struct content {
-  std::variant<csr<double>, csr<std::complex<double>>> A;
-  bool dense = false;
+  any_matrix A;
   symmetry stored_as = symmetry::general;
 };
 
-template <class T>
-csr<T> sparse(const device& cpu, const array<T>& values, std::int64_t rows, std::int64_t cols) {
-  return sparsify(cpu, matrix_view<const T>{values.data(), rows, cols, std::max<std::int64_t>(1, rows)});
-}
+template <class M>
+concept dense_matrix = std::same_as<M, vectors> || std::same_as<M, complex_vectors>;
 
 content read(const device& cpu, const std::string& path) {
   std::optional<matrix_market_header> header;
   any_matrix read = read_any_numbers(cpu, path, &header);
-  const symmetry stored_as = header ? header->stored_as : symmetry::general;
-  return std::visit(
-      [&](auto& stored) -> content {
-        if constexpr (requires { stored.row_ptr; })
-          return {std::move(stored), false, stored_as};
-        else
-          return {sparse(cpu, stored.values, stored.rows, stored.cols), true, stored_as};
-      },
-      read);
+  return {std::move(read), header ? header->stored_as : symmetry::general};
 }
 
 symmetry store_of(const convert_options& o, const content& c) {
@@ -79,27 +68,76 @@ symmetry store_of(const convert_options& o, const content& c) {
 }
 
 template <class T>
+const csr<T>& sparse(const device&, const csr<T>& A) {
+  return A;
+}
+template <dense_matrix M>
+auto sparse(const device& cpu, const M& A) {
+  return sparsify(cpu, matrix_view{A.values.data(), A.rows, A.cols, std::max<std::int64_t>(1, A.rows)});
+}
+
+template <class T>
+std::int64_t nonzeros(const csr<T>& A) {
+  return A.nonzeros();
+}
+template <dense_matrix M>
+std::int64_t nonzeros(const M& A) {
+  return std::count_if(A.values.begin(), A.values.end(), [](const auto& v) { return v != 0.0; });
+}
+
+template <class T>
+csr<T> transposed(const device& cpu, const csr<T>& A) {
+  return transpose(cpu, A.all());
+}
+template <dense_matrix M>
+M transposed(const device& cpu, const M& A) {
+  M B{A.cols, A.rows, {cpu, A.values.size()}};
+  for (std::int64_t j = 0; j < A.cols; ++j)
+    for (std::int64_t i = 0; i < A.rows; ++i) B.values[i * B.rows + j] = A.values[j * A.rows + i];
+  return B;
+}
+
+template <class T>
+csr<T> permuted(const device& cpu, const csr<T>& A, const array<std::int32_t>& order) {
+  return permute(cpu, A.all(), order);
+}
+template <dense_matrix M>
+M permuted(const device& cpu, const M& A, const array<std::int32_t>& order) {
+  M B{A.rows, A.cols, {cpu, A.values.size()}};
+  for (std::int64_t j = 0; j < A.cols; ++j)
+    for (std::int64_t i = 0; i < A.rows; ++i) B.values[j * A.rows + i] = A.values[order[j] * A.rows + order[i]];
+  return B;
+}
+
+template <class T>
 void write_dense(const device& cpu, atomic_file& file, const csr<T>& A) {
   array<T> values = array<T>::zeros(cpu, A.rows * A.cols);
   for (std::int64_t i = 0; i < A.rows; ++i)
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) values[A.col[k] * A.rows + i] = A.val[k];
   write_vectors(file, view<const T>(values), A.rows, A.cols);
 }
+template <dense_matrix M>
+void write_dense(const device&, atomic_file& file, const M& A) {
+  write_vectors(file, A.values.all(), A.rows, A.cols);
+}
+
+template <class T>
+array<std::int32_t> narrow_order(const device& cpu, const csr<T>& A, int block) {
+  if constexpr (std::same_as<T, double>)
+    return reverse_cuthill_mckee<double>(cpu, A, block);
+  else
+    return reverse_cuthill_mckee<double>(cpu, moduli(cpu, A), block);
+}
 
 // The new order of the unknowns, where one is asked for.
-template <class T>
-std::optional<array<std::int32_t>> new_order(const device& cpu, const convert_options& o, const csr<T>& A) {
+template <class M>
+std::optional<array<std::int32_t>> new_order(const device& cpu, const convert_options& o, const M& A) {
   if (o.order == "natural") return std::nullopt;
   if (A.rows != A.cols)
     throw value_error(
         fmt::format("--order {} needs a square matrix, {} is {} by {}", o.order, o.in, A.rows, A.cols));
   const int block = static_cast<int>(o.block);
-  if (o.order == "rcm") {
-    if constexpr (std::same_as<T, double>)
-      return reverse_cuthill_mckee<double>(cpu, A, block);
-    else
-      return reverse_cuthill_mckee<double>(cpu, moduli(cpu, A), block);
-  }
+  if (o.order == "rcm") return narrow_order(cpu, sparse(cpu, A), block);
   return random_order(cpu, A.rows, static_cast<std::uint64_t>(o.seed.value_or(1)), block);
 }
 
@@ -138,35 +176,39 @@ void check(const convert_options& o) {
   check_outputs({o.out, o.permutation}, {o.in});
 }
 
-template <class T>
-void convert(const device& cpu, const console& log, const convert_options& o, const content& c, csr<T>& A,
+bool writes_coordinates(const convert_options& o, bool dense) {
+  return o.out.ends_with(".mtx") && o.format != "array" && (o.format == "coordinate" || !dense);
+}
+
+template <class M>
+void convert(const device& cpu, const console& log, const convert_options& o, symmetry stored_as, M& A,
              const stopwatch& clock) {
   const double read_seconds = clock.seconds();
-  if (o.transposed) A = transpose(cpu, std::as_const(A).all());
+  if (o.transposed) A = transposed(cpu, A);
   atomic_files files;
   if (const auto order = new_order(cpu, o, A)) {
-    A = permute(cpu, std::as_const(A).all(), *order);
+    A = permuted(cpu, A, *order);
     if (!o.permutation.empty()) write_permutation(cpu, files.open(o.permutation), *order);
   }
   const double work_seconds = clock.seconds() - read_seconds;
-  const bool coordinate =
-      o.out.ends_with(".mtx") && o.format != "array" && (o.format == "coordinate" || !c.dense);
+  const bool coordinate = writes_coordinates(o, dense_matrix<M>);
   if (!coordinate && o.store != "auto")
     throw usage_error("--store is of coordinates", "give --format coordinate and a name that ends with .mtx");
   with_sign_of_life(log, "writing", [&] {
     if (coordinate)
-      write_matrix_market(files.open(o.out), A, store_of(o, c));
+      write_matrix_market(files.open(o.out), sparse(cpu, A), stored_as);
     else
       write_dense(cpu, files.open(o.out), A);
   });
   files.commit();
 
-  log.line(
-      fmt::format("{}: {} by {}, {} nonzeros, {:.3f} s", o.out, A.rows, A.cols, A.nonzeros(), clock.seconds()));
+  const std::int64_t entries = nonzeros(A);
+  log.line(fmt::format("{}: {} by {}, {} nonzeros, {:.3f} s", o.out, A.rows, A.cols, entries, clock.seconds()));
   if (!o.common.json) return;
   nlohmann::ordered_json object{{"schema", "vouch.convert/1"}, {"version", version}};
-  object["matrix"] = matrix_json(o.out, A.rows, A.cols, A.nonzeros(), store_of(o, c) == symmetry::symmetric);
-  if (!std::same_as<T, double>) object["matrix"]["field"] = "complex";
+  object["matrix"] = matrix_json(o.out, A.rows, A.cols, entries, stored_as == symmetry::symmetric);
+  if (std::same_as<M, csr<std::complex<double>>> || std::same_as<M, complex_vectors>)
+    object["matrix"]["field"] = "complex";
   object["order"] = o.order;
   object["time_s"] = {{"read", read_seconds},
                       {"work", work_seconds},
@@ -188,7 +230,7 @@ int cmd_convert(std::span<const char* const> arguments) {
   const device cpu = open_cpu(o.common);
   const console log = make_console(o.common);
   content c = with_sign_of_life(log, "reading", [&] { return read(cpu, o.in); });
-  std::visit([&](auto& A) { convert(cpu, log, o, c, A, clock); }, c.A);
+  std::visit([&](auto& A) { convert(cpu, log, o, store_of(o, c), A, clock); }, c.A);
   return goal_reached;
 }
 

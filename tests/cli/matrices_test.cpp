@@ -207,6 +207,32 @@ TEST_F(tool_convert, between_coordinate_array_and_text) {
 }
 
 // The content says what a file is, not its name.
+TEST_F(tool_convert, zeros_keep_their_signs) {
+  const std::string text = "1 -0\n-0 2.5\n",
+                    array = "%%MatrixMarket matrix array real general\n2 2\n1\n-0\n-0\n2.5\n";
+  write("A.txt", text);
+  for (const char* to : {"B.npy", "B.mtx", "B.txt"}) {
+    ASSERT_EQ(run(std::string("convert A.txt ") + to + " -q").code, 0);
+    for (const char* how : {"", " --transpose", " --order rcm", " --order random"}) {
+      ASSERT_EQ(run(std::string("convert ") + to + " C.txt -q" + how).code, 0);
+      const std::string c = content("C.txt");
+      EXPECT_TRUE(c == text || c == "2.5 -0\n-0 1\n") << to << how << ": " << c;
+      ASSERT_EQ(run(std::string("convert ") + to + " C.mtx --format array -q" + how).code, 0);
+      if (std::string(how).find("order") == std::string::npos) {
+        EXPECT_EQ(content("C.mtx"), array) << to << how;
+      }
+    }
+    const json o = json::parse(run(std::string("convert ") + to + " C.npy --json").out);
+    EXPECT_EQ(o["matrix"]["nonzeros"], 2);
+  }
+  // Coordinates have no entries for zeros of dense matrices, whatever their sign.
+  ASSERT_EQ(run("convert A.txt C.mtx --format coordinate -q").code, 0);
+  EXPECT_EQ(content("C.mtx"), "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 2.5\n");
+  write("Z.txt", "1 -0\n3 4\n5 6\n");  // not square
+  ASSERT_EQ(run("convert Z.txt C.txt --transpose -q").code, 0);
+  EXPECT_EQ(content("C.txt"), "1 3 5\n-0 4 6\n");
+}
+
 TEST_F(tool_convert, a_name_may_promise_another_format) {
   write("A.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 2\n1 2 -3\n2 2 5\n");
   ASSERT_EQ(run("convert A.mtx A.npy -q").code, 0);
