@@ -263,12 +263,16 @@ void warn_of_what_is_idle(const console& log, const price_request& request) {
     if (date >= 0 && date < expiry)
       has_date = true;
     else if (date != expiry)
-      log.warning(fmt::format("the exercise date {:g} does not lie before expiry: it has no effect", date));
+      log.warning(fmt::format(
+          "the exercise date {:g} does not lie between today (0) and expiry ({:g}): it has no effect", date,
+          expiry));
   if (c.exercise == exercise_style::bermudan && !has_date)
     log.warning("a bermudan option without dates before its expiry is a european one (--dates)");
   for (const cash_dividend& d : c.dividends)
     if (!(d.time > 0 && d.time < expiry))
-      log.warning(fmt::format("the dividend at {:g} does not lie before expiry: it has no effect", d.time));
+      log.warning(
+          fmt::format("the dividend at {:g} does not lie between today (0) and expiry ({:g}): it has no effect",
+                      d.time, expiry));
 }
 
 std::string reason_for_cpu(const pricing& p) {

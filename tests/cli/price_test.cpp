@@ -356,8 +356,12 @@ TEST_F(tool_price, what_has_no_effect_is_said) {
     EXPECT_NE(r.err.find(text), std::string::npos) << options << ": " << r.err;
   };
   expect_said("--exercise bermudan", "without dates before its expiry is a european one");
-  expect_said("--exercise bermudan --dates 0.5,2", "the exercise date 2 does not lie before expiry");
-  expect_said("--dividends 1.5:3", "the dividend at 1.5 does not lie before expiry");
+  expect_said("--exercise bermudan --dates 0.5,2",
+              "the exercise date 2 does not lie between today (0) and expiry (1)");
+  for (const char* time : {"0", "-1", "1", "1.5"})
+    expect_said("--dividends " + std::string(time) + ":3",
+                "the dividend at " + std::string(time) +
+                    " does not lie between today (0) and expiry (1): it has no effect");
   expect_said("--scheme exponential --grid 201 --steps 10", "--steps has no effect");
   expect_said("--precision mixed", "computed in double precision");
   for (const char* option : {"--tolerance 1e-3", "--greeks", "--solver pcr", "--space uniform"})

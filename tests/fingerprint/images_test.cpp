@@ -107,6 +107,7 @@ TEST(png, what_is_broken_or_not_grey_is_refused) {
   }
   EXPECT_NE(complaint(good + "x"), "");
   EXPECT_NE(complaint(png(header(5, 4, 8, 2), rows)).find("colour"), std::string::npos);
+  EXPECT_NE(complaint(png(header(5, 4, 8, 4), rows)).find("grey image with transparency"), std::string::npos);
   EXPECT_NE(complaint(png(header(5, 4, 16), rows)).find("8 bits"), std::string::npos);
   EXPECT_NE(complaint(png(header(5, 4, 8, 0, 1), rows)).find("interlaced"), std::string::npos);
   EXPECT_NE(complaint(png(header(5, 5, 8), rows)).find("fewer pixels"), std::string::npos);

@@ -80,6 +80,13 @@ TEST(implied_volatility, prices_without_a_volatility_are_refused) {
   EXPECT_THROW(implied_volatility(o, 100.5), value_error);
   EXPECT_THROW(implied_volatility(o, 10), value_error);
   EXPECT_THROW(implied_volatility(o, std::nan("")), value_error);
+  for (const auto& [price, why] : {std::pair(100.0, "is not below 100, which"), std::pair(10.0, "is below ")})
+    try {
+      implied_volatility(o, price);
+      ADD_FAILURE() << price;
+    } catch (const value_error& e) {
+      EXPECT_NE(std::string(e.what()).find(why), std::string::npos) << e.what();
+    }
   EXPECT_EQ(implied_volatility(o, 100 - 90 * std::exp(-0.05)), 0);
   o.expiry = 0;
   EXPECT_THROW(implied_volatility(o, 10), value_error);

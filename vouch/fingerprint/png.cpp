@@ -55,6 +55,8 @@ header parse_header(const png_file& file, std::string_view data) {
   const int depth = data[8], colour = data[9];
   if (width == 0 || height == 0) file.fail("an image without pixels");
   if (width > most_pixels_a_side || height > most_pixels_a_side) file.fail("more than 16384 pixels a side");
+  constexpr int grey_with_alpha = 4;
+  if (colour == grey_with_alpha) file.fail("a grey image with transparency (alpha), which prints do not have");
   if (colour != 0) file.fail("a colour image; prints are grey");
   if (depth != 1 && depth != 2 && depth != 4 && depth != 8)
     file.fail("images of up to 8 bits a pixel are read");

@@ -15,8 +15,10 @@ namespace vouch {
 namespace {
 
 [[noreturn]] void refuse(double price, double least, double most) {
-  throw value_error("the price " + number_text(price) + " is not between " + number_text(least) + " and " +
-                        number_text(most) + ", so no volatility gives it",
+  const std::string limit =
+      !(price < most) ? " is not below " + number_text(most) + ", which prices approach as the volatility grows"
+                      : " is below " + number_text(least) + ", what the option is worth without volatility";
+  throw value_error("the price " + number_text(price) + limit + ": no volatility gives it",
                     "check the price, the rates and the expiry");
 }
 
