@@ -12,9 +12,7 @@
 #include <vouch/solve/distributed/petsc.hpp>
 #include <vouch/solve/loop/residual_checked_solve.hpp>
 #include <vouch/solve/methods.hpp>
-#include <vouch/solve/precond/amg.hpp>
 #include <vouch/solve/precond/make.hpp>
-#include <vouch/sparse/csr.hpp>
 #include <vouch/text/tokens.hpp>
 
 #include "command_line.hpp"
@@ -42,7 +40,6 @@ std::string list(const std::vector<std::string>& names) {
   return text;
 }
 
-// A name that does not exist, or a parameter out of range, shows on any matrix: here on (1).
 preconditioner_choice parse_precondition(const std::string& spec) {
   const std::vector<std::string> names = plain_precondition_names();
   const std::string name = spec.substr(0, spec.find(':'));
@@ -51,15 +48,9 @@ preconditioner_choice parse_precondition(const std::string& spec) {
     throw usage_error(fmt::format("option --precond: unknown value '{}'", spec),
                       (meant.empty() ? "" : meant + " ") + "valid values: " + list(precondition_names()));
   }
-  const device cpu = device::cpu(1);
-  const csr<double> one{1, 1, array<std::int64_t>::from(cpu, std::array<std::int64_t, 2>{0, 1}),
-                        array<std::int32_t>::from(cpu, std::array<std::int32_t, 1>{0}),
-                        array<double>::from(cpu, std::array<double, 1>{1.0})};
   try {
-    const preconditioner_choice choice = parse_preconditioner(spec);
-    preconditioner_choice of_any_matrix = choice;
-    of_any_matrix.type = amg_type::automatic;
-    make_preconditioner<double>(cpu, one, of_any_matrix);
+    preconditioner_choice choice = parse_preconditioner(spec);
+    check_parameters(choice);
     return choice;
   } catch (const value_error& e) {
     throw usage_error(fmt::format("option --precond: {}", e.what()), e.hint());

@@ -83,17 +83,24 @@ TEST(c_interface, says_what_is_wrong_with_a_matrix) {
 TEST(c_interface, refuses_with_a_message) {
   vouch_options* o = nullptr;
   ASSERT_EQ(vouch_options_create(&o), VOUCH_OK);
-  for (const auto& [name, value] : std::vector<std::pair<const char*, const char*>>{{"method", "magic"},
-                                                                                    {"precond", "magic"},
-                                                                                    {"precision", "half"},
-                                                                                    {"rtol", "-1"},
-                                                                                    {"rtol", "1e-8x"},
-                                                                                    {"rtol", ""},
-                                                                                    {"threads", "0"},
-                                                                                    {"max-iterations", "1.5"},
-                                                                                    {"device", "tpu"},
-                                                                                    {"device", "cuda:x"},
-                                                                                    {"colour", "red"}}) {
+  for (const auto& [name, value] :
+       std::vector<std::pair<const char*, const char*>>{{"method", "magic"},
+                                                        {"precond", "magic"},
+                                                        {"precond", "ssor:7"},
+                                                        {"precond", "ilut:drop=-1"},
+                                                        {"precond", "chebyshev:0"},
+                                                        {"precond", "amg:type=tall"},
+                                                        {"omega", "0"},
+                                                        {"omega", "2"},
+                                                        {"precision", "half"},
+                                                        {"rtol", "-1"},
+                                                        {"rtol", "1e-8x"},
+                                                        {"rtol", ""},
+                                                        {"threads", "0"},
+                                                        {"max-iterations", "1.5"},
+                                                        {"device", "tpu"},
+                                                        {"device", "cuda:x"},
+                                                        {"colour", "red"}}) {
     EXPECT_EQ(vouch_options_set(o, name, value), VOUCH_VALUE) << name << " " << value;
     EXPECT_NE(std::strlen(vouch_message()), 0U);
   }
@@ -160,6 +167,57 @@ TEST(c_interface, solutions_have_memory_of_their_own) {
   EXPECT_EQ(vouch_solver_solve(s.solver, 1, both, both, nullptr), VOUCH_VALUE);
   EXPECT_NE(std::string(vouch_message()).find("overlap"), std::string::npos);
   EXPECT_EQ(both[0], 1);
+}
+
+TEST(c_interface, what_has_no_name_is_not_named_twice) {
+  const std::int64_t both[] = {0, 2, 3};
+  const std::int32_t cols[] = {0, 1, 1};
+  const double upper[] = {2, 1, 2}, b[] = {1, 1};
+  vouch_options* o = nullptr;
+  ASSERT_EQ(vouch_options_create(&o), VOUCH_OK);
+  ASSERT_EQ(vouch_options_set(o, "method", "cg"), VOUCH_OK);
+  freed s, t;
+  vouch_code code = vouch_solver_create_csr(&s.solver, 2, both, cols, upper, o);
+  double x[] = {0, nan};
+  if (code == VOUCH_OK) code = vouch_solver_solve(s.solver, 1, b, x, nullptr);
+  EXPECT_EQ(code, VOUCH_VALUE);
+  EXPECT_EQ(std::string(vouch_message()).find("the matrix is not symmetric"), 0U) << vouch_message();
+  ASSERT_EQ(vouch_options_set(o, "method", "sparse-lu"), VOUCH_OK);
+  ASSERT_EQ(vouch_solver_create_csr(&t.solver, 2, both, cols, upper, o), VOUCH_OK) << vouch_message();
+  EXPECT_EQ(vouch_solver_solve(t.solver, 1, b, x, nullptr), VOUCH_VALUE);
+  EXPECT_EQ(std::string(vouch_message()).find("the matrix, the right-hand side or the start holds"), 0U)
+      << vouch_message();
+  vouch_options_free(o);
+}
+
+int gives_nan(void*, const double* x, double* y) {
+  y[0] = nan;
+  y[1] = x[1];
+  return 0;
+}
+
+TEST(c_interface, an_action_answers_for_its_own_nan) {
+  const double b[] = {1, 1};
+  double x[] = {0, 0}, bad[] = {0, nan};
+  freed s;
+  ASSERT_EQ(vouch_solver_create_action(&s.solver, 2, gives_nan, nullptr, nullptr), VOUCH_OK);
+  EXPECT_EQ(vouch_solver_solve(s.solver, 1, b, x, nullptr), VOUCH_VALUE);
+  EXPECT_NE(std::string(vouch_message()).find("the product A x that the operator gives holds a NaN"),
+            std::string::npos)
+      << vouch_message();
+  EXPECT_EQ(vouch_solver_solve(s.solver, 1, b, bad, nullptr), VOUCH_VALUE);
+  EXPECT_NE(std::string(vouch_message()).find("the start vector holds a NaN"), std::string::npos)
+      << vouch_message();
+}
+
+TEST(c_interface, setup_has_the_look_at_the_matrix) {
+  freed s;
+  ASSERT_EQ(vouch_solver_create_csr(&s.solver, 2, row_ptr, col, val, nullptr), VOUCH_OK);
+  vouch_report r{};
+  ASSERT_EQ(vouch_solver_solve(s.solver, 0, nullptr, nullptr, &r), VOUCH_OK) << vouch_message();
+  EXPECT_GT(r.setup_seconds, 0);
+  ASSERT_EQ(vouch_solver_solve(s.solver, 0, nullptr, nullptr, &r), VOUCH_OK) << vouch_message();
+  EXPECT_EQ(r.setup_seconds, 0);
 }
 
 TEST(c_interface, forged_counts_of_entries_are_refused) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <vouch/c/vouch.h>
 #include <vouch/core/cancellation.hpp>
@@ -15,6 +16,7 @@
 #include <vouch/price/price.hpp>
 #include <vouch/price/words.hpp>
 #include <vouch/solve/loop/choose_device.hpp>
+#include <vouch/solve/precond/make.hpp>
 #include <vouch/solve/solver.hpp>
 #include <vouch/sparse/check.hpp>
 #include <vouch/text/number.hpp>
@@ -118,7 +120,9 @@ void set(vouch_options& o, const std::string& name, const std::string& value) {
     if (value != "auto" && find_method(value) == nullptr) throw value_error("there is no method " + value);
     o.options.method = value;
   } else if (name == "precond") {
-    o.options.preconditioner = parse_preconditioner(value);
+    preconditioner_choice choice = parse_preconditioner(value);
+    check_parameters(choice);
+    o.options.preconditioner = std::move(choice);
   } else if (name == "precision") {
     o.options.precision = precision_of(value);
   } else if (name == "rtol") {
@@ -128,7 +132,9 @@ void set(vouch_options& o, const std::string& name, const std::string& value) {
   } else if (name == "max-iterations") {
     o.options.goal.max_iterations = count_of(name, value, 1);
   } else if (name == "omega") {
-    o.options.omega = real_of(name, value);
+    const double omega = real_of(name, value);
+    if (!(omega > 0 && omega < 2)) throw value_error("omega: " + value + " does not lie between 0 and 2");
+    o.options.omega = omega;
   } else if (name == "threads") {
     o.threads =
         static_cast<int>(std::min<std::int64_t>(count_of(name, value, 1), std::numeric_limits<int>::max()));
@@ -166,6 +172,7 @@ class called_action final : public linear_operator<double> {
 struct vouch_solver {
   std::unique_ptr<vouch::linear_operator<double>> action;
   std::optional<vouch::solver> solver;
+  double reported = 0;  // of the solver's setup seconds
 };
 
 namespace vouch {
@@ -312,7 +319,10 @@ vouch_code vouch_solver_solve(vouch_solver* solver, int64_t count, const double*
     require(solver, "solver");
     const std::int64_t n = solver->solver->facts().rows;
     require_columns(n, count);
-    const solve_result result = solver->solver->solve(columns(b, n, count), columns(x, n, count));
+    solve_result result = solver->solver->solve(columns(b, n, count), columns(x, n, count));
+    // The look at the matrix and the plan, in the solve that they were for.
+    const double setup = solver->solver->setup_seconds();
+    result.times.setup += setup - std::exchange(solver->reported, setup);
     if (report != nullptr) *report = report_of(result);
   });
 }

@@ -77,12 +77,12 @@ typedef struct vouch_report {
   double condition_estimate;
   double error_estimate; /* of ||x - exact||_2 / ||x||_2 */
   double error_bound;    /* proved: |x_i - exact_i| <= this; from dominance, without vouch_solver_prove() */
-  double setup_seconds, solve_seconds;
+  double setup_seconds, solve_seconds; /* setup: the look at the matrix and the plan too, in the first report */
 } vouch_report;
 
-/* Solves A X = B for columns right-hand sides, one after another in b and x; x holds the starts and receives the
- * solutions, and overlaps nothing: VOUCH_VALUE where it overlaps b. report may be NULL. A thread that calls needs a stack
- * of a quarter of a megabyte. */
+/* Solves A X = B for columns right-hand sides, one after another in b and x, each a block of n * columns doubles:
+ * VOUCH_VALUE where the two overlap, interleaved or not. x holds the starts and receives the solutions; report may be
+ * NULL. A thread that calls needs a stack of a quarter of a megabyte. */
 vouch_code vouch_solver_solve(vouch_solver* solver, int64_t columns, const double* b, double* x,
                               vouch_report* report);
 

@@ -92,7 +92,7 @@ class solver {
   ///
   /// Shapes  b and x have the systems and rows of A, each with strides of its own; A of one system serves all of b's.
   ///         To the other functions the right-hand sides of a batch are one vector, system after system.
-  /// Memory  b and x live on dev; x overlaps nothing, what it held does not count.
+  /// Memory  b and x live on dev, neither between the other's elements, strided or not; what x held does not count.
   /// Result  As above, with the verdict on every system in the result's batch. The observer hears nothing.
   /// Throws  as the band room's solve()
   ///         value_error  the matrix is none of tridiagonal ones

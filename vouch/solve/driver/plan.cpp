@@ -6,6 +6,7 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/solve/driver/about_matrix.hpp>
 #include <vouch/solve/loop/spd_check.hpp>
 
 namespace vouch {
@@ -41,7 +42,7 @@ std::vector<attempt> ask_by_name(const method& m, const system_facts& facts, con
         "conjugate gradients do not");
   if (m.refuse != nullptr)
     if (const std::string refusal = m.refuse(facts.matrix); !refusal.empty())
-      throw value_error(options.names.matrix + ": " + refusal, m.advise(m));
+      throw value_error(about_matrix(options, refusal), m.advise(m));
   return {{&m, options.precision, options.accelerate, options.preconditioner.value_or(preconditioner_choice{}),
            "", "", 0, 0}};
 }
@@ -137,9 +138,10 @@ std::vector<attempt> make_plan(const system_facts& facts, const solve_options& o
   const structure_facts& A = facts.matrix;
   const method* const asked = find_method(options.method);
   if (!A.square && asked != nullptr && !asked->any_shape)
-    throw shape_error(options.names.matrix + ": the matrix is " + std::to_string(A.rows) + " by " +
-                          std::to_string(A.cols) + ", not square, as " + options.method + " needs it",
-                      "--method auto takes what suits");
+    throw shape_error(
+        about_matrix(options, "the matrix is " + std::to_string(A.rows) + " by " + std::to_string(A.cols) +
+                                  ", not square, as " + options.method + " needs it"),
+        "--method auto takes what suits");
   if (!A.square && options.precision != working_precision::double_)
     throw value_error(options.names.matrix + ": systems that are not square are solved in double precision");
   if (!A.square && !options.goal.by_residual())

@@ -11,6 +11,7 @@
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/core/string_printf.hpp>
 #include <vouch/core/view.hpp>
+#include <vouch/solve/driver/about_matrix.hpp>
 #include <vouch/solve/driver/operand.hpp>
 #include <vouch/solve/driver/rounding.hpp>
 #include <vouch/solve/loop/device_memory_check.hpp>
@@ -85,7 +86,7 @@ auto naming_the_matrix(const method_setting& setting, const Work& work) {
   try {
     return work();
   } catch (const value_error& e) {
-    throw value_error(setting.options.names.matrix + ": " + e.what(), e.hint());
+    throw value_error(about_matrix(setting.options, e.what()), e.hint());
   }
 }
 

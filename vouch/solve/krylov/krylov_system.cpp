@@ -151,13 +151,18 @@ checked_problem<T> operator_problem(const device& dev, const linear_operator<T>&
   const std::int64_t n = A.rows();
   const auto identity = std::make_shared<csr<T>>(unit_matrix<T>(dev, n));
   const auto product = std::make_shared<array<T>>(dev, n);
-  return {dev, n, [dev, n, &A, b, identity, product](const T* at, const T*, T* r) {
-            const valid_csr valid("operator", dev, *identity);
-            A.apply(dev, {at, n}, *product);
-            residual_facts facts = residual<T>(dev, *identity, b, *product, nullptr, {r, n});
-            facts.matrix_norm_inf = std::numeric_limits<double>::quiet_NaN();
-            return facts;
-          }};
+  checked_problem<T> problem{dev, n, [dev, n, &A, b, identity, product](const T* at, const T*, T* r) {
+                               const valid_csr valid("operator", dev, *identity);
+                               A.apply(dev, {at, n}, *product);
+                               residual_facts facts = residual<T>(dev, *identity, b, *product, nullptr, {r, n});
+                               facts.matrix_norm_inf = std::numeric_limits<double>::quiet_NaN();
+                               // So far that of A x.
+                               if (!std::isfinite(facts.x_norm_inf))
+                                 facts.x_norm_inf = detail::norm2<T>(dev, at, n);
+                               return facts;
+                             }};
+  problem.not_finite = "the product A x that the operator gives holds a NaN or an infinity";
+  return problem;
 }
 
 template <real T>

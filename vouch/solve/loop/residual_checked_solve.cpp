@@ -170,7 +170,7 @@ class residual_checked_loop {
     if (!std::isfinite(start.x_norm_inf)) throw value_error("the start vector holds a NaN or an infinity");
     if (std::isinf(start.matrix_norm_inf))
       throw value_error("the matrix holds an infinity or overflows in a row sum");
-    if (!std::isfinite(start.norm2)) throw value_error("the matrix holds a NaN, or A x overflows");
+    if (!std::isfinite(start.norm2)) throw value_error(problem_.not_finite);
   }
 
   void take_tolerance(const residual_facts& start) {

@@ -49,6 +49,7 @@ struct checked_problem {
       nullptr;  // where `rows` are a part of the system: every function then says the same
                 // in all processes
   std::function<double(const T* r)> error_behind{};  // an error that the engine may not have met
+  const char* not_finite = "the matrix holds a NaN, or A x overflows";  // of a start and a b that are
   std::function<double()> least_condition{};  // what the condition number of A is at least, if it is definite
   const char* advice = "take a stronger preconditioner";  // where the iterations were not enough
 };

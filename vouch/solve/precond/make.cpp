@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <vouch/core/array.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/precond/amg.hpp>
@@ -202,6 +204,17 @@ preconditioner_choice parse_preconditioner(std::string_view spec) {
     if (comma == std::string_view::npos) return choice;
     rest.remove_prefix(comma + 1);
   }
+}
+
+void check_parameters(const preconditioner_choice& choice) {
+  const device cpu = device::cpu(1);
+  const csr<double> one{1, 1, array<std::int64_t>::from(cpu, std::array<std::int64_t, 2>{0, 1}),
+                        array<std::int32_t>::from(cpu, std::array<std::int32_t, 1>{0}),
+                        array<double>::from(cpu, std::array<double, 1>{1.0})};
+  preconditioner_choice of_any_matrix = choice;
+  of_any_matrix.near.reset();
+  of_any_matrix.type = amg_type::automatic;
+  make_preconditioner<double>(cpu, one, of_any_matrix);
 }
 
 bool is_symmetric(const preconditioner_choice& choice) {

@@ -35,6 +35,11 @@ struct preconditioner_choice {
 /// Throws  value_error  an unknown name; a parameter that is no number, given twice or one too many
 preconditioner_choice parse_preconditioner(std::string_view spec);
 
+/// Tries a choice on the matrix (1), which shows what would be refused of any matrix.
+///
+/// Throws  value_error  an unknown name, a parameter out of range
+void check_parameters(const preconditioner_choice& choice);
+
 /// Whether it makes a symmetric M of every symmetric matrix, as conjugate gradients need it.
 ///
 /// Throws  value_error  an unknown name
