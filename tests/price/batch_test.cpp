@@ -174,33 +174,75 @@ TEST(batch, american_options_agree_with_finite_differences) {
 }
 
 // Where drift, rate or time are great: what is priced at all is right, against finite differences.
+batch_option american(option_type type, double spot, double strike, double rate, double dividend,
+                      double volatility, double expiry) {
+  return {{.type = type,
+           .spot = spot,
+           .strike = strike,
+           .rate = rate,
+           .dividend = dividend,
+           .volatility = volatility,
+           .expiry = expiry},
+          exercise_style::american};
+}
+
+valuation by_finite_differences(const batch_option& b, double tolerance) {
+  contract c;
+  c.plain = b.option;
+  c.exercise = exercise_style::american;
+  fd_options o;
+  o.tolerance = tolerance;
+  return finite_difference_price(c, o).value;
+}
+
+// Where the underlying drifts by more than 1.5 deviations the batch leaves them to american_price.
 TEST(batch, hard_american_options) {
-  const auto put = [](double spot, double rate, double dividend, double volatility, double expiry) {
-    plain_option o;
-    o.type = option_type::put;
-    o.spot = spot;
-    o.strike = 100;
-    o.rate = rate;
-    o.dividend = dividend;
-    o.volatility = volatility;
-    o.expiry = expiry;
-    return batch_option{o, exercise_style::american};
+  constexpr auto put = option_type::put;
+  const std::vector<batch_option> left{american(put, 98.4764, 100, 0.0500228, 0.0275944, 0.00546961, 8.10169),
+                                       american(put, 88.6, 100, 0.147, 0.0407, 0.196, 14.4),
+                                       american(put, 106, 100, 0.179, 0.128, 0.0993, 18.8),
+                                       american(put, 101, 100, 0.168, 0, 0.171, 2.98)},
+      taken{american(put, 93.7, 100, 0.197, 0.162, 1.01, 15), american(put, 101, 100, 0.168, 0, 0.271, 2.98)};
+  for (const batch_option& b : left)
+    EXPECT_NEAR(american_price(b.option, 1e-5, false).value.price, by_finite_differences(b, 5e-5).price, 1e-4);
+  for (const device& dev : testing::devices()) {
+    std::vector<valuation> values(left.size()), prices(taken.size());
+    price_batch(dev, left, false, values);
+    for (const valuation& v : values) EXPECT_TRUE(std::isnan(v.price));
+    price_batch(dev, taken, false, prices);
+    for (std::size_t i = 0; i < taken.size(); ++i)
+      EXPECT_NEAR(prices[i].price, by_finite_differences(taken[i], 5e-5).price, 1e-4) << i;
+  }
+}
+
+// Where exercise is near, all of what it is worth depends on the time until the underlying first falls there.
+TEST(batch, american_options_near_their_boundary) {
+  constexpr auto put = option_type::put, call = option_type::call;
+  const std::vector<batch_option> options{american(put, 100, 101.59183, 0.16806, 0.00573, 0.0758865, 0.694387),
+                                          american(call, 105.52125, 100, 0, 0.13748, 0.14111, 3.43763),
+                                          american(put, 100, 104.32794, 0.15334, 0, 0.118195, 1.70389),
+                                          american(put, 100, 161.99674, 0.13875004, 0, 0.46024588, 2.0026318),
+                                          american(put, 100, 102.23591, 0.14369, 0, 0.0961571, 0.06957)};
+  constexpr double tolerance = 1e-4;
+  std::vector<valuation> exact;
+  const auto expect_near = [&](const valuation& v, std::size_t i) {
+    EXPECT_NEAR(v.price, exact[i].price, 2 * tolerance) << i;
+    EXPECT_NEAR(v.gamma, exact[i].gamma, 1e-2 * exact[i].gamma) << i;
   };
-  const std::vector<batch_option> options{
-      put(98.4764, 0.0500228, 0.0275944, 0.00546961, 8.10169), put(88.6, 0.147, 0.0407, 0.196, 14.4),
-      put(106, 0.179, 0.128, 0.0993, 18.8), put(93.7, 0.197, 0.162, 1.01, 15), put(101, 0.168, 0, 0.171, 2.98)};
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    exact.push_back(by_finite_differences(options[i], tolerance));
+    expect_near(american_price(options[i].option, tolerance, false).value, i);
+  }
   for (const device& dev : testing::devices()) {
     std::vector<valuation> values(options.size());
-    price_batch(dev, options, false, values);
-    EXPECT_TRUE(std::isnan(values[0].price));
-    for (std::size_t i = 1; i < options.size(); ++i) {
-      contract c;
-      c.plain = options[i].option;
-      c.exercise = exercise_style::american;
-      fd_options o;
-      o.tolerance = 5e-5;
-      EXPECT_NEAR(values[i].price, finite_difference_price(c, o).value.price, 1e-4) << i;
-    }
+    price_batch(dev, options, false, values, tolerance);
+    int priced = 0;
+    for (std::size_t i = 0; i < options.size(); ++i)
+      if (!std::isnan(values[i].price)) {
+        ++priced;
+        expect_near(values[i], i);
+      }
+    EXPECT_EQ(priced, 2);
   }
 }
 

@@ -53,6 +53,11 @@ VOUCH_HOST_DEVICE inline valuation deterministic_american_price(const plain_opti
 
 namespace detail {
 
+/// By how many deviations the underlying drifts until expiry.
+VOUCH_HOST_DEVICE inline double drift_in_deviations(const plain_option& o) {
+  return std::abs(o.rate - o.dividend) * std::sqrt(o.expiry) / o.volatility;
+}
+
 /// Delta and gamma of o from those of as_put(o).
 VOUCH_HOST_DEVICE inline void turn_from_put(const plain_option& o, const put_problem& put, valuation& v) {
   if (o.type == option_type::put) return;  // of a call: homogeneous of degree one in spot and strike

@@ -31,30 +31,27 @@ struct batch_schemes {
 
 namespace detail {
 
-/// By how many deviations the underlying drifts until expiry.
-VOUCH_HOST_DEVICE inline double drift_in_deviations(const plain_option& o) {
-  return std::abs(o.rate - o.dividend) * std::sqrt(o.expiry) / o.volatility;
-}
-
 VOUCH_HOST_DEVICE inline bool is_ordinary(const plain_option& o) {
-  return drift_in_deviations(o) <= 1.5 && std::fmax(o.rate, o.dividend) * o.expiry <= 0.3 &&
+  return drift_in_deviations(o) <= 1 && std::fmax(o.rate, o.dividend) * o.expiry <= 0.3 &&
          o.volatility * o.volatility * o.expiry <= 1;
 }
 
-/// What the prices by a scheme err by at most, as measured, rounded up.
+/// What the prices by a scheme err by at most, as measured where the drift is at most 1.5 deviations, rounded up.
 VOUCH_HOST_DEVICE inline double error_of_tier(const plain_option& o, int tier) {
   constexpr double errors[batch_schemes::count] = {5e-7, 5e-8, 1e-8};  // of ordinary options, by their scale
   const bool lasts = o.volatility * o.volatility * o.expiry > 6 || std::fmax(o.rate, o.dividend) * o.expiry > 1;
-  const double more = is_ordinary(o) ? 1 : !lasts ? 4 : drift_in_deviations(o) > 1.5 ? 100 : 20;
+  const double more = is_ordinary(o) ? 1 : lasts ? 20 : drift_in_deviations(o) > 1 ? 10 : 4;
   return errors[tier] * more * std::fmax(o.spot, o.strike);
 }
 
-/// The scheme that an option is priced by first; batch_schemes::count where none reaches the tolerance.
+/// The scheme that an option is priced by first; batch_schemes::count where none reaches the tolerance. Beyond a
+/// drift of one deviation the finest is no better than the one before it, beyond 1.5 none is to be relied on.
 VOUCH_HOST_DEVICE inline int first_tier(const plain_option& o, double tolerance) {
+  const double drift = drift_in_deviations(o);
+  const int last = drift > 1.5 ? 0 : drift > 1 ? 2 : batch_schemes::count;
   int tier = is_ordinary(o) ? 0 : 1;
-  while (tier < batch_schemes::count && !(error_of_tier(o, tier) <= tolerance)) ++tier;
-  // Where the underlying drifts, one that converges where the coarser ones do not is none to rely on.
-  return drift_in_deviations(o) > 1.5 && tier > 1 ? batch_schemes::count : tier;
+  while (tier < last && !(error_of_tier(o, tier) <= tolerance)) ++tier;
+  return tier < last ? tier : batch_schemes::count;
 }
 
 /// All by one scheme, or its error would be in the differences for vega and rho.
@@ -85,9 +82,7 @@ VOUCH_HOST_DEVICE inline valuation price_in_batch(const batch_option& b, const b
   const early_exercise kind = early_exercise_of(o);
   if (kind == early_exercise::never) return european_price(o);
   if (kind == early_exercise::deterministic) return deterministic_american_price(o);
-  constexpr double sharp = 8;
   valuation v{std::nan(""), 0, 0, 0, 0, 0};
-  if (detail::drift_in_deviations(o) > sharp) return v;
   int tier = detail::first_tier(o, tolerance);
   if (tier == batch_schemes::count) return v;
   v = detail::american_in_batch(o, schemes.tier[tier], greeks);

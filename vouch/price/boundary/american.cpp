@@ -134,9 +134,13 @@ american_valuation american_price(const plain_option& o, double tolerance, bool 
   if (const auto v = nearly_perpetual(o)) return *v;
   const auto by_polynomial = [](const plain_option& moved) { return american_core(moved, finest_boundary()); };
   american_valuation result{by_polynomial(o), 0};
-  // Both polynomials miss what is sharp, so that they may be nearer to each other than to the truth.
+  // Both polynomials miss what is sharp, so that they may be nearer to each other than to the truth: as measured, by
+  // so much of the scale where the underlying drifts.
   constexpr double alike = 4;
-  result.error_estimate = alike * distance(o, result.value, american_core(o, fine_boundary()));
+  const double drift = detail::drift_in_deviations(o);
+  const double common = drift <= 1 ? 0 : drift <= 1.5 ? 1e-6 : 1e-4;
+  result.error_estimate = alike * distance(o, result.value, american_core(o, fine_boundary())) +
+                          common * std::max(o.spot, o.strike);
   if (result.error_estimate <= tolerance) {
     if (vega_and_rho) add_vega_and_rho(o, result.value, by_polynomial);
     return result;
