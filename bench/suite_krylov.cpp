@@ -32,7 +32,7 @@ namespace vouch::bench {
 namespace {
 
 // A method, the bytes an unknown that one of its iterations must move in double precision where seven diagonals hold
-// the matrix (72 a product; vectors fused as far as the recurrence permits), and how many iterations of conjugate
+// the matrix (72 a product; vectors fused as far as the recurrence permits; 8 directions of fcg), and how many iterations of conjugate
 // gradients it may take where everything stays on the chip.
 struct krylov_method {
   const char* name;
@@ -50,7 +50,7 @@ std::vector<krylov_method> krylov_methods() {
        [](const device& dev, system& s, const goal& until) {
          return cg<double>(dev, s.A, s.b, s.x, {{until}, true});
        }},
-      {"fcg", true, 136, 0,
+      {"fcg", true, 256, 0,
        [](const device& dev, system& s, const goal& until) {
          return fcg<double>(dev, s.A, s.b, s.x, {until});
        }},

@@ -13,6 +13,8 @@
 #include <vouch/solve/krylov/krylov_run.hpp>
 #include <vouch/solve/krylov/krylov_system.hpp>
 #include <vouch/solve/krylov/scalar_vectors.hpp>
+#include <vouch/solve/loop/complex_vectors.hpp>
+#include <vouch/solve/loop/vector_update.hpp>
 
 namespace vouch {
 namespace {
@@ -91,7 +93,7 @@ class bicgstab_engine final : public inner_solver<T> {
         shadow_(dev, n_),
         z_(dev, M == nullptr ? 0 : n_),
         best_(dev, n_),
-        over_(dev, n_, std::int64_t{l + 1} * (l + 1)) {}
+        over_(dev, n_) {}
 
   std::string name() const override {
     return (vectors::is_complex ? "complex numbers, l = " : "l = ") + std::to_string(l_);
@@ -101,7 +103,7 @@ class bicgstab_engine final : public inner_solver<T> {
   inner_outcome run(T* r_data, T* d_data, const stopping_rule& rule, iteration_log& log) override {
     const view<T> r(r_data, n_), y(d_data, n_);
     zero_bytes(dev_, d_data, static_cast<std::size_t>(n_) * sizeof(T));
-    copy<T, T>(dev_, r, column(residuals_, 0));
+    copy<T, T>(dev_, r, residuals_[0]);
     if (M_ != nullptr) zero_bytes(dev_, z_.data(), static_cast<std::size_t>(n_) * sizeof(T));
     krylov_run iterations(rule, log, n_, nrm2<T>(dev_, r), M_ == nullptr ? d_data : z_.data());
     best_.begin(iterations);
@@ -128,7 +130,7 @@ class bicgstab_engine final : public inner_solver<T> {
       M_->apply(dev_, y, z_);
       copy<T, T>(dev_, z_, y);
     }
-    copy<T, T>(dev_, column(residuals_, 0), r);
+    copy<T, T>(dev_, residuals_[0], r);
     return iterations.outcome();
   }
 
@@ -136,22 +138,25 @@ class bicgstab_engine final : public inner_solver<T> {
 
  private:
   using vectors = scalar_vectors<T, S>;
+  using recipe = vector_recipe<T, S>;
 
   // Between cycles the first residual and the first direction are all there is of each.
   void keep(solver_state& state, double& broke_at) {
-    state.vector("residual of BiCGStab", dev_, residuals_.data(), n_);
-    state.vector("direction of BiCGStab", dev_, directions_.data(), n_);
+    state.vector("residual of BiCGStab", dev_, residuals_.at(0), n_);
+    state.vector("direction of BiCGStab", dev_, directions_.at(0), n_);
     state.vector("shadow", dev_, shadow_.data(), n_);
     best_.keep(state);
-    S numbers[] = {rho_, alpha_, omega_, broke_at};
-    state.numbers("numbers of BiCGStab", reinterpret_cast<double*>(numbers), 4 * vectors::parts);
-    rho_ = numbers[0], alpha_ = numbers[1], omega_ = numbers[2], broke_at = std::real(numbers[3]);
+    S numbers[] = {rho_, alpha_, omega_, along_, broke_at};
+    state.numbers("numbers of BiCGStab", reinterpret_cast<double*>(numbers), 5 * vectors::parts);
+    rho_ = numbers[0], alpha_ = numbers[1], omega_ = numbers[2], along_ = numbers[3];
+    broke_at = std::real(numbers[4]);
     state.seed("seed", seed_);
   }
 
   void begin() {
     scal<T>(dev_, static_cast<T>(1 / static_cast<double>(nrm2<T>(dev_, shadow_))), shadow_);
-    zero_bytes(dev_, directions_.data(), static_cast<std::size_t>(n_) * sizeof(T));
+    zero_bytes(dev_, directions_.at(0), static_cast<std::size_t>(n_) * sizeof(T));
+    along_ = over_.product(shadow_, residuals_[0]);
     rho_ = omega_ = 1;
     alpha_ = 0;
   }
@@ -161,29 +166,73 @@ class bicgstab_engine final : public inner_solver<T> {
   bool cycle(view<T> y, krylov_run& iterations) {
     const int l = static_cast<int>(std::min<std::int64_t>(l_, iterations.left()));
     rho_ *= -omega_;
+    double norm = iterations.norm();  // of the last residual
+    gram_matrix<S> Z{};
     for (int j = 0; j < l; ++j) {
-      const S along = over_.product(shadow_, column(residuals_, j));
-      if (is_rounding<T>(std::abs(along), nrm2<T>(dev_, column(residuals_, j)))) return false;
-      const S beta = alpha_ * (along / rho_);
-      rho_ = along;
-      over_.add_to_multiple(columns(residuals_, 0, j + 1), -beta, columns(directions_, 0, j + 1));
-      apply(column(directions_, j), column(directions_, j + 1));
-      const S gamma = over_.product(shadow_, column(directions_, j + 1));
-      if (is_rounding<T>(std::abs(gamma), nrm2<T>(dev_, column(directions_, j + 1)))) return false;
-      alpha_ = rho_ / gamma;
-      over_.add(-alpha_, columns(directions_, 1, j + 1), columns(residuals_, 0, j + 1));
-      over_.add(alpha_, column(directions_, 0), y);
-      const double norm = nrm2<T>(dev_, column(residuals_, 0));
-      if (j + 1 < l || iterations.is_done(norm)) step(y, norm, iterations);
-      if (!iterations.goes_on()) return true;
-      apply(column(residuals_, j), column(residuals_, j + 1));
+      if (is_rounding<T>(std::abs(along_), norm)) return false;
+      const S beta = alpha_ * (along_ / rho_);
+      rho_ = along_;
+      turn(j, beta);
+      const operator_sums<S> image = apply(directions_[j], {.y = directions_.at(j + 1), .u = shadow_.data()});
+      if (is_rounding<T>(std::abs(image.uy), std::sqrt(image.yy))) return false;
+      alpha_ = rho_ / image.uy;
+      const bool last = j + 1 == l;
+      // y waits for the polynomial.
+      Z[0][0] = move(j, last ? nullptr : y.data());
+      const double norm_of_first = std::sqrt(std::real(Z[0][0]));
+      if (!last || iterations.is_done(norm_of_first)) {
+        if (last) add_step(y);
+        step(y, norm_of_first, iterations);
+        if (!iterations.goes_on()) return true;
+      }
+      const operator_sums<S> next = apply(residuals_[j], {.y = residuals_.at(j + 1),
+                                                          .u = last ? residuals_.at(0) : shadow_.data(),
+                                                          .v = last && j > 0 ? residuals_.at(j) : nullptr});
+      if (last)
+        fill_gram(Z, l, next);
+      else
+        along_ = next.uy, norm = std::sqrt(next.yy);
     }
-    const polynomial<S> c =
-        minimal_residual_polynomial(inner_products(l), l, std::numeric_limits<T>::epsilon());
-    take(c, l, y);
+    const polynomial<S> c = minimal_residual_polynomial(Z, l, std::numeric_limits<T>::epsilon());
+    const recipe_sums<S> left = take(c, l, y);
+    along_ = left.product[0];
     omega_ = c[l];
-    step(y, nrm2<T>(dev_, column(residuals_, 0)), iterations);
+    step(y, std::sqrt(left.square), iterations);
     return omega_ != 0.0 || !iterations.goes_on();
+  }
+
+  // u_i := r_i - beta u_i for i up to j.
+  void turn(int j, S beta) {
+    for (int first = 0; first <= j; first += recipe::most) {
+      recipe turned;
+      for (int i = first; i <= j && turned.outputs() < recipe::most; ++i)
+        turned.make(directions_[i]).add(1, residuals_[i]).add(-beta, directions_[i]);
+      over_.make(turned);
+    }
+  }
+
+  // r_i := r_i - alpha u_(i+1) for i up to j, and y := y + alpha u_0 where it is given; the square of the norm of r_0.
+  double move(int j, T* y) {
+    double square = 0;
+    for (int i = 0; i <= j || y != nullptr;) {
+      recipe moved;
+      const bool first = i == 0;
+      for (; i <= j && moved.outputs() < recipe::most; ++i)
+        moved.make(residuals_[i]).add(1, residuals_[i]).add(-alpha_, directions_[i + 1]);
+      if (y != nullptr && moved.outputs() < recipe::most) {
+        moved.make(y).add(1, y).add(alpha_, directions_[0]);
+        y = nullptr;
+      }
+      if (first)
+        square = over_.make_and_multiply(moved).square;
+      else
+        over_.make(moved);
+    }
+    return square;
+  }
+  void add_step(view<T> y) {
+    recipe moved;
+    over_.make(moved.make(y).add(1, y).add(alpha_, directions_[0]));
   }
 
   void step(view<const T> y, double norm, krylov_run& iterations) {
@@ -191,39 +240,44 @@ class bicgstab_engine final : public inner_solver<T> {
     iterations.step(norm);
   }
 
-  gram_matrix<S> inner_products(int l) {
-    std::array<S, (most + 1) * (most + 1)> upper{};
-    over_.gram(block(residuals_, 0, l + 1), upper.data());
-    gram_matrix<S> Z{};
+  // Z, whose first entry is known. last: of the product that r_l was made by, with r_0 and r_(l-1).
+  void fill_gram(gram_matrix<S>& Z, int l, const operator_sums<S>& last) {
+    Z[l][l] = last.yy;
+    Z[0][l] = last.uy;
+    if (l > 1) {
+      Z[l - 1][l] = last.vy;
+      Z[0][l - 1] = last.uv;
+      Z[l - 1][l - 1] = last.vv;
+    }
+    // What two vectors have not told.
+    for (int k = 1; l > 2 && k <= l; ++k) {
+      std::array<const T*, most + 1> before{};
+      std::array<S, most + 1> products{};
+      for (int i = 0; i <= k; ++i) before[i] = residuals_.at(i);
+      over_.products({before.data(), static_cast<std::size_t>(k + 1)}, {residuals_.at(k)}, products.data());
+      for (int i = 0; i <= k; ++i) Z[i][k] = products[i];
+    }
     for (int k = 0; k <= l; ++k)
-      for (int i = 0; i <= k; ++i) {
-        Z[i][k] = upper[k * (l + 1) + i];
-        Z[k][i] = conjugate(Z[i][k]);
-      }
-    return Z;
+      for (int i = 0; i < k; ++i) Z[k][i] = conjugate(Z[i][k]);
   }
 
-  // The polynomial with the coefficients c.
-  void take(const polynomial<S>& c, int l, view<T> y) {
-    over_.set_weights(c.data() + 1, l);
-    over_.combine(block(residuals_, 0, l), 1, 1, y);
-    over_.combine(block(residuals_, 1, l), -1, 1, column(residuals_, 0));
-    over_.combine(block(directions_, 1, l), -1, 1, column(directions_, 0));
+  // The polynomial with the coefficients c, and the step that y waits for; what r_0 is then, along the shadow as well.
+  recipe_sums<S> take(const polynomial<S>& c, int l, view<T> y) {
+    recipe taken;
+    taken.make(residuals_[0]).add(1, residuals_[0]);
+    for (int k = 1; k <= l; ++k) taken.add(-c[k], residuals_[k]);
+    taken.make(directions_[0]).add(1, directions_[0]);
+    for (int k = 1; k <= l; ++k) taken.add(-c[k], directions_[k]);
+    taken.make(y).add(1, y).add(alpha_, directions_[0]);
+    for (int k = 1; k <= l; ++k) taken.add(c[k], residuals_[k - 1]);
+    return over_.make_and_multiply(taken.multiply(shadow_));
   }
 
-  void apply(view<const T> from, view<T> to) {
-    if (M_ == nullptr) return A_.apply(dev_, from, to);
-    M_->apply(dev_, from, z_);
-    A_.apply(dev_, z_, to);
-  }
-
-  view<T> column(matrix<T>& m, std::int64_t j) { return columns(m, j, 1); }
-  // One after another, as one vector.
-  view<T> columns(matrix<T>& m, std::int64_t first, std::int64_t count) {
-    return {m.data() + first * n_, count * n_};
-  }
-  matrix_view<const T> block(const matrix<T>& m, std::int64_t first, std::int64_t count) const {
-    return {m.data() + first * n_, n_, count, std::max<std::int64_t>(1, n_)};
+  // pass.y := A M from, with its sums.
+  operator_sums<S> apply(view<const T> from, product_pass<T> pass) {
+    if (M_ != nullptr) M_->apply(dev_, from, z_);
+    pass.x = M_ != nullptr ? z_.data() : from.data();
+    return over_.apply(A_, pass);
   }
 
   device dev_;
@@ -231,12 +285,13 @@ class bicgstab_engine final : public inner_solver<T> {
   const preconditioner<T>* M_;
   std::int64_t n_;
   int l_;
-  matrix<T> residuals_, directions_;  // r_j = (A M)^j r_0 and u_j = (A M)^j u_0
+  vector_set<T> residuals_, directions_;  // r_j = (A M)^j r_0 and u_j = (A M)^j u_0
   array<T> shadow_, z_;
   best_iterate<T> best_;
   vectors over_;
   std::uint64_t seed_ = 0;
   S rho_ = 1, alpha_ = 0, omega_ = 1;
+  S along_ = 0;  // of the next residual along the shadow
 };
 
 template <real T>

@@ -2,11 +2,14 @@
 // GPU and on several; private.
 #pragma once
 #include <vouch/solve/krylov/cg_graph.cuh>
+#include <vouch/solve/krylov/chunk.cuh>
 #include <vouch/sparse/spmv_kernels.cuh>
 
 namespace vouch::cg_graph {
 
 static_assert(block == spmv_threads);
+
+using passes::chunk;
 
 // Epilogue of q = A p without its end: stores q and takes the five products of its row.
 template <class T, bool Diagonal>
@@ -41,13 +44,6 @@ struct fused_rows {
   static __device__ cg_dots dots(const state& t) {
     return {t.value[0], t.value[1], t.value[2], Diagonal ? t.value[count - 1] : t.value[3], t.value[3]};
   }
-};
-
-// 16 bytes of a vector.
-template <class T>
-struct alignas(16) chunk {
-  static constexpr int width = 16 / sizeof(T);
-  T v[width];
 };
 
 // The three updates of one element: the solution where it is its turn, r -= alpha q, p = M r + beta p.

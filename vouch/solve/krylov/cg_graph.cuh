@@ -6,11 +6,15 @@
 #include <vouch/core/launch.cuh>
 #include <vouch/core/while_graph.cuh>
 #include <vouch/solve/krylov/cg_engines.hpp>
+#include <vouch/solve/krylov/grid_sum.cuh>
 #include <vouch/solve/loop/pinned_history.cuh>
 
 namespace vouch::cg_graph {
 
-inline constexpr unsigned block = 256;
+using passes::block;
+using passes::block_sum;
+using passes::grid_sum;
+using passes::sums;
 
 // Everything the kernels of one solve share, in GPU memory.
 struct control {
@@ -19,52 +23,6 @@ struct control {
   stopping_rule rule;
   unsigned ticket;
 };
-
-// Sums of Count products over all threads of the grid.
-template <int Count>
-struct sums {
-  double value[Count] = {};
-};
-
-template <int Count>
-__device__ sums<Count> block_sum(const sums<Count>& mine) {
-  __shared__ double warp_sums[Count][block / 32];
-  sums<Count> all;
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-#pragma unroll
-  for (int k = 0; k < Count; ++k) {
-    double v = mine.value[k];
-    for (int d = 16; d > 0; d /= 2) v += __shfl_xor_sync(~0u, v, d);
-    if (lane == 0) warp_sums[k][warp] = v;
-  }
-  __syncthreads();
-#pragma unroll
-  for (int k = 0; k < Count; ++k)
-    for (unsigned w = 0; w < block / 32; ++w) all.value[k] += warp_sums[k][w];
-  __syncthreads();
-  return all;
-}
-
-// Each block leaves its sums in parts; the last block to come adds them in the order of the blocks and one
-// thread of it runs then(totals). Which block is last changes from run to run, what it computes does not.
-template <int Count, class Then>
-__device__ void grid_sum(const sums<Count>& mine, double* parts, unsigned* ticket, Then then) {
-  __shared__ bool last;
-  const sums<Count> here = block_sum(mine);
-  if (threadIdx.x == 0) {
-    for (int k = 0; k < Count; ++k) parts[blockIdx.x * Count + k] = here.value[k];
-    __threadfence();
-    last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
-  }
-  __syncthreads();
-  if (!last) return;
-  __threadfence();
-  sums<Count> all;
-  for (unsigned b = threadIdx.x; b < gridDim.x; b += block)
-    for (int k = 0; k < Count; ++k) all.value[k] += __ldcg(parts + b * Count + k);
-  all = block_sum(all);
-  if (threadIdx.x == 0) then(all);
-}
 
 // One thread: tells the host about iteration `iteration`, hears its wish to stop, ends the loop at an event.
 __device__ inline void report(control& c, pinned_history& box, std::int64_t iteration, double rr,

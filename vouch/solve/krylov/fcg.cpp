@@ -1,10 +1,10 @@
 #include <vouch/solve/krylov/fcg.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <vouch/core/array.hpp>
@@ -13,6 +13,7 @@
 #include <vouch/dense/blas1.hpp>
 #include <vouch/solve/krylov/krylov_run.hpp>
 #include <vouch/solve/krylov/krylov_system.hpp>
+#include <vouch/solve/krylov/scalar_vectors.hpp>
 #include <vouch/solve/loop/spd_check.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 
@@ -23,7 +24,13 @@ template <real T>
 class fcg_engine final : public inner_solver<T> {
  public:
   fcg_engine(const device& dev, const linear_operator<T>& A, const preconditioner<T>* M, int most)
-      : dev_(dev), A_(A), M_(M), n_(A.rows()), most_(static_cast<std::size_t>(most)), z_(dev, n_) {}
+      : dev_(dev),
+        A_(A),
+        M_(M),
+        n_(A.rows()),
+        most_(static_cast<std::size_t>(most)),
+        z_(dev, M == nullptr ? 0 : n_),
+        over_(dev, n_) {}
 
   std::string name() const override { return std::to_string(most_) + " directions"; }
 
@@ -32,9 +39,11 @@ class fcg_engine final : public inner_solver<T> {
     zero_bytes(dev_, d_data, static_cast<std::size_t>(n_) * sizeof(T));
     krylov_run iterations(rule, log, n_, nrm2<T>(dev_, r), d_data);
     kept_ = 0;
+    owed_ = 0;
     const auto state = [this](solver_state& s) { keep(s); };
     if (!iterations.resumes(state) && iterations.goes_on()) precondition(r, iterations);
     while (iterations.goes_on_from(state)) step(r, d, iterations);
+    settle(d);
     return iterations.outcome();
   }
   bool saves() const override { return true; }
@@ -45,8 +54,11 @@ class fcg_engine final : public inner_solver<T> {
     double curvature = 0;  // p' A p
   };
 
+  using recipe = vector_recipe<T, double>;
+
   void keep(solver_state& state) {
-    state.vector("preconditioned residual", dev_, z_.data(), n_);
+    state.vector("preconditioned residual", dev_, z_.data(), z_.size());
+    state.number("step that the solution waits for", owed_);
     auto taken = static_cast<std::int64_t>(kept_);
     state.integer("directions taken", taken);
     kept_ = static_cast<std::size_t>(taken);
@@ -58,44 +70,61 @@ class fcg_engine final : public inner_solver<T> {
       state.number("its curvature", directions_[k].curvature);
     }
   }
-  void add_direction() {
-    directions_.push_back({array<T>(dev_, n_), array<T>(dev_, n_)});
-    along_.push_back(0);
-  }
+  void add_direction() { directions_.push_back({array<T>(dev_, n_), array<T>(dev_, n_)}); }
 
-  // One along z_, made A-orthogonal to the directions that are kept; it takes the place of the oldest.
+  // One along z, made A-orthogonal to the directions that are kept; it takes the place of the oldest. The solution takes
+  // the last step in the same pass.
   void step(view<T> r, view<T> d, krylov_run& iterations) {
+    const view<const T> z = M_ == nullptr ? view<const T>(r) : z_.all();
     const std::size_t known = std::min(kept_, most_);
-    for (std::size_t k = kept_ - known; k < kept_; ++k) {
-      const direction& before = directions_[k % most_];
-      along_[k % most_] = dot<T, T>(dev_, z_, before.image) / before.curvature;
-    }
-    for (std::size_t k = kept_ - known; k < kept_; ++k)
-      axpy<T, T>(dev_, static_cast<T>(-along_[k % most_]), directions_[k % most_].p, z_);
+    std::vector<const T*> images;
+    for (std::size_t k = kept_ - known; k < kept_; ++k) images.push_back(directions_[k % most_].image.data());
+    std::vector<double> along(known);
+    over_.products(images, {z.data()}, along.data());
     if (directions_.size() < most_ && kept_ == directions_.size()) add_direction();
+    recipe turned;
+    turned.make(directions_[kept_ % most_].p).add(1, z);
+    for (std::size_t k = 0; k < known; ++k) {
+      const direction& before = directions_[(kept_ - known + k) % most_];
+      turned.add(-along[k] / before.curvature, before.p);
+    }
+    if (owed_ != 0) turned.make(d).add(1, d).add(owed_, directions_[(kept_ - 1) % most_].p);
+    over_.make(turned);
+    owed_ = 0;
     direction& now = directions_[kept_++ % most_];
-    std::swap(now.p, z_);
-    A_.apply(dev_, now.p, now.image);
-    now.curvature = dot<T, T>(dev_, now.p, now.image);
+    const operator_sums<double> image =
+        over_.apply(A_, {.x = now.p.data(), .y = now.image.data(), .u = now.p.data(), .v = r.data()});
+    now.curvature = image.uy;
     if (!(now.curvature > 0))
       return iterations.end(now.curvature < 0    ? solver_event::negative_curvature
                             : now.curvature == 0 ? solver_event::zero_curvature
                                                  : solver_event::diverged);
-    const double length = static_cast<double>(dot<T, T>(dev_, now.p, r)) / now.curvature;
-    axpy<T, T>(dev_, static_cast<T>(length), now.p, d);
-    axpy<T, T>(dev_, static_cast<T>(-length), now.image, r);
-    iterations.step(nrm2<T>(dev_, r));
+    owed_ = image.uv / now.curvature;
+    recipe moved;
+    const double square = over_.make_and_multiply(moved.make(r).add(1, r).add(-owed_, now.image)).square;
+    if (iterations.shows()) settle(d);
+    iterations.step(std::sqrt(square));
     iterations.halved();
     if (iterations.goes_on()) precondition(r, iterations);
+  }
+  // The step that d waits for.
+  void settle(view<T> d) {
+    if (owed_ == 0) return;
+    recipe moved;
+    over_.make(moved.make(d).add(1, d).add(owed_, directions_[(kept_ - 1) % most_].p));
+    owed_ = 0;
   }
 
   // z_ := M r; ends the run where M shows that it is not positive definite.
   void precondition(view<const T> r, krylov_run& iterations) {
-    if (M_ == nullptr) return copy<T, T>(dev_, r, z_);
+    if (M_ == nullptr) return;
     M_->apply(dev_, r, z_);
-    const double product = dot<T, T>(dev_, r, z_);
-    const double norms = iterations.norm() * static_cast<double>(nrm2<T>(dev_, z_));
-    if (product < 0 && !is_rounding<T>(product, norms)) iterations.end(solver_event::indefinite_preconditioner);
+    const T* const both[] = {r.data(), z_.data()};
+    double products[2];  // with z
+    over_.products(both, {z_.data()}, products);
+    const double norms = iterations.norm() * std::sqrt(products[1]);
+    if (products[0] < 0 && !is_rounding<T>(products[0], norms))
+      iterations.end(solver_event::indefinite_preconditioner);
   }
 
   device dev_;
@@ -104,9 +133,10 @@ class fcg_engine final : public inner_solver<T> {
   std::int64_t n_;
   std::size_t most_;
   array<T> z_;
+  scalar_vectors<T, double> over_;
   std::vector<direction> directions_;  // a ring
-  std::vector<double> along_;
-  std::size_t kept_ = 0;  // in this run
+  std::size_t kept_ = 0;               // in this run
+  double owed_ = 0;                    // of the last direction to the solution
 };
 
 template <real T>

@@ -14,6 +14,7 @@
 #include <vouch/solve/krylov/krylov_run.hpp>
 #include <vouch/solve/krylov/krylov_system.hpp>
 #include <vouch/solve/krylov/scalar_vectors.hpp>
+#include <vouch/solve/loop/complex_vectors.hpp>
 #include <vouch/solve/loop/inner_solver.hpp>
 
 namespace vouch {
@@ -27,6 +28,7 @@ class least_squares {
 
   // h has one element more than there are columns with it. The norm of the residual.
   double add(std::vector<S> h) {
+    before_last_ = g_.back();
     const std::size_t j = columns_.size();
     for (std::size_t k = 0; k < j; ++k) rotations_[k].apply(h[k], h[k + 1]);
     const double size = std::hypot(std::abs(h[j]), std::abs(h[j + 1]));
@@ -37,6 +39,15 @@ class least_squares {
     g_.push_back(0);
     rotations_[j].apply(g_[j], g_[j + 1]);
     return std::abs(g_[j + 1]);
+  }
+
+  // The same with h in place of the last column.
+  double replace(std::vector<S> h) {
+    columns_.pop_back();
+    rotations_.pop_back();
+    g_.pop_back();
+    g_.back() = before_last_;
+    return add(std::move(h));
   }
 
   // y. Columns from the first on that depends on those before it, up to rounding, take no part.
@@ -71,6 +82,7 @@ class least_squares {
   std::vector<std::vector<S>> columns_;  // of R
   std::vector<rotation> rotations_;
   std::vector<S> g_;
+  S before_last_{};  // the last but one of g_ without the last column
 };
 
 // S is double, or a complex number where A is linear for numbers by their parts, and so is M, unless its images are kept.
@@ -87,7 +99,7 @@ class gmres_engine final : public inner_solver<T> {
             std::min(std::int64_t{std::max(options.restart, options.longest_restart)}, n_ / vectors::parts))),
         keeps_images_(flexible && M != nullptr),
         q_(dev, n_),
-        over_(dev, n_, 0) {
+        over_(dev, n_) {
     make_bases(static_cast<int>(std::min<std::int64_t>(options.restart, n_ / vectors::parts)));
   }
 
@@ -126,6 +138,7 @@ class gmres_engine final : public inner_solver<T> {
 
  private:
   using vectors = scalar_vectors<T, S>;
+  using recipe = vector_recipe<T, S>;
 
   // Of a run as it is between restarts.
   void keep(solver_state& state, std::int64_t& iteration) {
@@ -144,52 +157,129 @@ class gmres_engine final : public inner_solver<T> {
   solver_event cycle(view<T> r, view<T> d, double norm, const stopping_rule& rule, std::int64_t& iteration,
                      iteration_log& log) {
     least_squares<S> problem(most_, norm);
-    copy<T, T>(dev_, r, column(0));
-    scal<T>(dev_, static_cast<T>(1 / norm), column(0));
+    hessenberg_.clear();
+    recipe start;
+    over_.make(start.make(basis_[0]).add(1 / norm, r));
     bool wanted = true;
     int used = 0;
     const std::int64_t first = iteration;
     while (wanted && used < most_) {
-      const view<T> next = column(used + 1);
-      A_.apply(dev_, precondition(column(used), used), next);
-      const double length = nrm2<T>(dev_, next);
-      std::vector<S> h = orthogonalise(used + 1);
-      const double left = nrm2<T>(dev_, next);
-      h.push_back(left);
+      A_.apply(dev_, precondition(basis_[used], used), basis_[used + 1]);
+      const bool grows = extend(used, problem);
+      const double residual = problem.add(hessenberg_.back());
       ++used;
-      const double residual = problem.add(std::move(h));
       ++iteration;
-      // What is left may be rounding alone: the space is invariant.
-      const bool grows = left > std::numeric_limits<T>::epsilon() * length && std::isfinite(left);
-      if (grows) scal<T>(dev_, static_cast<T>(1 / left), next);
       const bool goes_on = judge(residual, iteration, rule) == solver_event::running && grows;
-      if (goes_on && used < most_) wanted = log.note(iteration, residual);
       if (!goes_on) break;
+      if (used < most_) wanted = log.note(iteration, residual);
+      if (used < most_ && wanted && !settled_) settle(used - 1, 1 / left_);
     }
     // What a shorter cycle ends in is on no way of a longer one: r and d are still those before it.
     if (!wanted && log.keeps()) save(log, first);
     combine(problem.solution());
     const view<const T> step = keeps_images_ ? q_.all() : precondition(q_, 0);
-    axpy<T, T>(dev_, T{1}, step, d);
-    copy<T, T>(dev_, step, column(0));  // the basis is done with
-    A_.apply(dev_, column(0), q_);
-    axpy<T, T>(dev_, T{-1}, q_, r);
+    recipe moved;
+    over_.make(moved.make(d).add(1, d).add(1, step));
+    A_.apply(dev_, step, basis_[0]);  // the basis is done with
+    recipe reduced;
+    over_.make(reduced.make(r).add(1, r).add(-1, basis_[0]));
     return wanted ? solver_event::running : solver_event::interrupted;
   }
 
-  // q := V y, or M V y.
-  void combine(const std::vector<S>& y) {
-    over_.set_weights(y.data(), std::ssize(y));
-    over_.combine(part(keeps_images_ ? images_ : basis_, static_cast<int>(y.size())), 1, 0, q_);
+  // Takes what vectors 0 to j of the basis have of the next one, w = A M v_j, out of it, and a second time one step later,
+  // together with what w's own successor has: vector j is still as the first time left it, u_j near norm 1. All inner
+  // products of both come from one pass. Column j of H goes behind the others, and the one before it gets what the
+  // second time found. False: there is nothing but rounding left of w.
+  bool extend(int j, least_squares<S>& problem) {
+    const auto size = static_cast<std::size_t>(j);
+    std::vector<const T*> columns;
+    for (int i = 0; i <= j + 1; ++i) columns.push_back(basis_.at(i));
+    std::vector<S> products(2 * columns.size());
+    over_.products(columns, {basis_.at(j), basis_.at(j + 1)}, products.data());
+    along_u_.assign(size, 0);
+    along_w_.assign(size + 1, 0);
+    double square_of_u = std::real(products[2 * size]), square_of_w = std::real(products[2 * size + 3]);
+    const double length = std::sqrt(square_of_w);
+    S product = products[2 * size + 1];
+    for (std::size_t i = 0; i < size; ++i) {
+      along_u_[i] = products[2 * i];
+      along_w_[i] = products[2 * i + 1];
+      square_of_u -= std::norm(along_u_[i]);
+      product -= conjugate(along_u_[i]) * along_w_[i];
+    }
+    size_of_u_ = std::sqrt(square_of_u);
+    settled_ = false;
+    along_w_[size] = product / size_of_u_;
+    if (j > 0) {
+      std::vector<S>& before = hessenberg_.back();
+      for (std::size_t i = 0; i < size; ++i) before[i] += before[size] * along_u_[i];
+      before[size] *= size_of_u_;
+      problem.replace(before);
+    }
+    std::vector<S> h = along_w_;
+    for (const S& part : along_w_) square_of_w -= std::norm(part);
+    left_ = std::sqrt(square_of_w);
+    bool grows = true;
+    // Where little is left, Pythagoras has lost it.
+    constexpr double unit = std::numeric_limits<T>::epsilon();
+    if (!(left_ > std::sqrt(1000 * unit) * length) && std::isfinite(length)) {
+      settle(j, 1);
+      std::vector<S> again(size + 1);
+      over_.products({columns.data(), size + 1}, {basis_.at(j + 1)}, again.data());
+      recipe made;
+      made.make(basis_[j + 1]).add(1, basis_[j + 1]);
+      for (std::size_t i = 0; i <= size; ++i) {
+        made.add(-again[i], columns[i]);
+        h[i] += again[i];
+      }
+      left_ = std::sqrt(over_.make_and_multiply(made).square);
+      grows = left_ > unit * length && std::isfinite(left_);
+      if (grows) scal<T>(dev_, static_cast<T>(1 / left_), basis_[j + 1]);
+    }
+    h.push_back(left_);
+    // A M v_j of A M u_j, where M is one map; else M u_j is what is kept.
+    if (!keeps_images_) {
+      for (std::size_t k = 0; k < size; ++k)
+        for (std::size_t i = 0; i < hessenberg_[k].size(); ++i) h[i] -= hessenberg_[k][i] * along_u_[k];
+      for (S& entry : h) entry /= size_of_u_;
+    }
+    hessenberg_.push_back(std::move(h));
+    return grows;
+  }
+
+  // v_j := (u_j - V V* u_j) / its norm, and vector j + 1 := factor times what the basis leaves of w.
+  void settle(int j, double factor) {
+    const double inverse = 1 / size_of_u_;
+    const auto size = static_cast<std::size_t>(j);
+    const S along = along_w_[size] * inverse;
+    recipe settled;
+    settled.make(basis_[j]).add(inverse, basis_[j]);
+    for (std::size_t i = 0; i < size; ++i) settled.add(-along_u_[i] * inverse, columns_of(basis_, i));
+    settled.make(basis_[j + 1]).add(factor, basis_[j + 1]).add(-along * factor, basis_[j]);
+    for (std::size_t i = 0; i < size; ++i)
+      settled.add((along * along_u_[i] - along_w_[i]) * factor, columns_of(basis_, i));
+    over_.make(settled);
+    settled_ = true;
+  }
+
+  // q := V y, or M V y; the last vector of V may be u_j.
+  void combine(std::vector<S> y) {
+    vector_set<T>& from = keeps_images_ ? images_ : basis_;
+    if (!keeps_images_ && !settled_) {
+      y.back() /= size_of_u_;
+      for (std::size_t i = 0; i + 1 < y.size(); ++i) y[i] -= along_u_[i] * y.back();
+    }
+    recipe combined;
+    combined.make(q_);
+    for (std::size_t i = 0; i < y.size(); ++i) combined.add(y[i], columns_of(from, i));
+    over_.make(combined);
   }
 
   // For cycles of so many iterations.
   void make_bases(int most) {
-    matrix<T> basis(dev_, n_, most + 1), images(dev_, n_, M_ == nullptr ? 0 : keeps_images_ ? most : 1);
-    vectors over(dev_, n_, most);
+    vector_set<T> basis(dev_, n_, most + 1), images(dev_, n_, M_ == nullptr ? 0 : keeps_images_ ? most : 1);
     basis_ = std::move(basis);
     images_ = std::move(images);
-    over_ = std::move(over);
     most_ = most;
   }
 
@@ -205,24 +295,16 @@ class gmres_engine final : public inner_solver<T> {
     return true;
   }
 
-  // Takes what the first `used` vectors have of the next one out of it, twice.
-  std::vector<S> orthogonalise(int used) {
-    std::vector<S> h(static_cast<std::size_t>(used));
-    for (int pass = 0; pass < 2; ++pass) over_.take_out(part(basis_, used), column(used), h.data());
-    return h;
-  }
-
   // M v, where v is the j-th vector of the basis: kept where M may change.
   view<const T> precondition(view<const T> v, int j) {
     if (M_ == nullptr) return v;
-    const view<T> image(images_.data() + (keeps_images_ ? j * n_ : 0), n_);
+    const view<T> image = images_[keeps_images_ ? j : 0];
     M_->apply(dev_, v, image);
     return image;
   }
 
-  view<T> column(int j) { return {basis_.data() + j * n_, n_}; }
-  matrix_view<const T> part(const matrix<T>& of, int columns) const {
-    return {of.data(), n_, columns, std::max<std::int64_t>(1, n_)};
+  static view<const T> columns_of(vector_set<T>& set, std::size_t j) {
+    return set[static_cast<std::int64_t>(j)];
   }
 
   device dev_;
@@ -232,9 +314,15 @@ class gmres_engine final : public inner_solver<T> {
   int longest_;
   int most_ = 0;
   bool keeps_images_;
-  matrix<T> basis_, images_;  // images: M times the basis, or times its last vector
+  vector_set<T> basis_, images_;  // images: M times the basis, or times its last vector
   array<T> q_;
   vectors over_;
+  std::vector<std::vector<S>> hessenberg_;  // by columns, each of one element more than the one before
+  // Of the last vector u of the basis and of w behind it: along those before u, and w along v as well; the norm of what
+  // they leave of u, and of w. settled_: u has become v by now.
+  std::vector<S> along_u_, along_w_;
+  double size_of_u_ = 1, left_ = 1;
+  bool settled_ = false;
 };
 
 template <real T>

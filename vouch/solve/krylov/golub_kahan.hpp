@@ -11,17 +11,19 @@
 #include <vouch/core/array.hpp>
 #include <vouch/dense/blas1.hpp>
 #include <vouch/solve/krylov/krylov_run.hpp>
+#include <vouch/solve/krylov/scalar_vectors.hpp>
 #include <vouch/solve/loop/operator.hpp>
-#include <vouch/solve/loop/vector_update.hpp>
-#include <vouch/solve/precond/scaling.hpp>
+#include <vouch/solve/loop/plan_operator.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
 #include <vouch/sparse/transpose.hpp>
 
 namespace vouch {
 
-/// What an iteration of the bidiagonalisation gives: B v = beta u + ..., B' u = alpha v + ...
+/// What an iteration of the bidiagonalisation gives: B v = beta u + ..., B' u = alpha v + ..., where alpha and beta are
+/// what the vectors kept are to be divided by.
 struct bidiagonal_step {
   double alpha = 0, beta = 0;
+  static double inverse(double size) { return size > 0 ? 1 / size : 1; }
 };
 
 /// The norms that a method knows of its iterate y: of r - B y and of B'(r - B y).
@@ -51,41 +53,47 @@ array<T> inverse_column_norms(const device& dev, csr_view<const T> transposed) {
 template <real T>
 class lsqr_iterate {
  public:
-  lsqr_iterate(const device& dev, std::int64_t n) : dev_(dev), w_(dev, n) {}
+  lsqr_iterate(const device& dev, std::int64_t n) : w_(dev, n), over_(dev, n) {}
   static constexpr const char* name = "lsqr";
   static constexpr const char* title = "LSQR";
 
   void begin(view<const T> v, bidiagonal_step first) {
-    copy<T, T>(dev_, v, w_);
+    recipe taken;
+    over_.make(taken.make(w_).add(first.inverse(first.alpha), v));
     phi_ = first.beta;
     rho_ = first.alpha;
   }
   least_squares_norms advance(view<const T> v, bidiagonal_step next, view<T> y) {
     const double rho = std::hypot(rho_, next.beta);
     const double c = rho_ / rho, s = next.beta / rho;
-    axpy<T, T>(dev_, static_cast<T>(c * phi_ / rho), w_, y);
-    axpby(dev_, T{1}, v.data(), static_cast<T>(-s * next.alpha / rho), w_.data(), w_.size());
+    recipe moved;
+    moved.make(y).add(1, y).add(c * phi_ / rho, w_);
+    moved.make(w_).add(next.inverse(next.alpha), v).add(-s * next.alpha / rho, w_);
+    over_.make(moved);
     rho_ = -c * next.alpha;
     phi_ *= s;
     return {phi_, phi_ * next.alpha * std::fabs(c)};
   }
 
  private:
-  device dev_;
+  using recipe = vector_recipe<T, double>;
+
   array<T> w_;
+  scalar_vectors<T, double> over_;
   double phi_ = 0, rho_ = 0;
 };
 
 template <real T>
 class lsmr_iterate {
  public:
-  lsmr_iterate(const device& dev, std::int64_t n) : dev_(dev), h_(dev, n), averaged_(dev, n) {}
+  lsmr_iterate(const device& dev, std::int64_t n)
+      : h_(dev, n), averaged_(array<T>::zeros(dev, n)), over_(dev, n) {}
   static constexpr const char* name = "lsmr";
   static constexpr const char* title = "LSMR";
 
   void begin(view<const T> v, bidiagonal_step first) {
-    copy<T, T>(dev_, v, h_);
-    zero_bytes(dev_, averaged_.data(), static_cast<std::size_t>(averaged_.size()) * sizeof(T));
+    recipe taken;
+    over_.make(taken.make(h_).add(first.inverse(first.alpha), v).make(averaged_));
     k_ = {};
     k_.alpha = first.alpha;
     k_.zeta_next = first.alpha * first.beta;
@@ -106,10 +114,13 @@ class lsmr_iterate {
     k_.zeta = k_.c_bar * old.zeta_next;
     k_.zeta_next = -k_.s_bar * old.zeta_next;
 
-    axpby(dev_, T{1}, h_.data(), static_cast<T>(-theta_bar * k_.rho / (old.rho * old.rho_bar)),
-          averaged_.data(), h_.size());
-    axpy<T, T>(dev_, static_cast<T>(k_.zeta / (k_.rho * k_.rho_bar)), averaged_, y);
-    axpby(dev_, T{1}, v.data(), static_cast<T>(-theta / k_.rho), h_.data(), h_.size());
+    const double length = k_.zeta / (k_.rho * k_.rho_bar);
+    const double turned = -theta_bar * k_.rho / (old.rho * old.rho_bar);
+    recipe moved;
+    moved.make(y).add(1, y).add(length, h_).add(length * turned, averaged_);
+    moved.make(averaged_).add(1, h_).add(turned, averaged_);
+    moved.make(h_).add(next.inverse(next.alpha), v).add(-theta / k_.rho, h_);
+    over_.make(moved);
 
     const double rho_tilde = std::hypot(old.rho_dot, theta_bar);
     const double c_tilde = old.rho_dot / rho_tilde, s_tilde = theta_bar / rho_tilde;
@@ -128,14 +139,16 @@ class lsmr_iterate {
     double left = 0, beta_dot = 0, rho_dot = 1, theta_tilde = 0, tau = 0;
   };
 
-  device dev_;
+  using recipe = vector_recipe<T, double>;
+
   array<T> h_, averaged_;
+  scalar_vectors<T, double> over_;
   scalars k_;
 };
 
 /// Makes r - A d, of m elements, least for d of n. Ends as the rule says, or with the gradient of a least-squares solution:
 /// ||B'(r - A d)|| <= gradient_goal ||r - A d||, where B is A with columns scaled to norm 1. What r holds afterwards is of
-/// no use.
+/// no use. Vectors of the columns' side are kept times the scale, so that d is one of them.
 template <real T, class Iterate>
 class golub_kahan_engine final : public inner_solver<T> {
  public:
@@ -144,17 +157,17 @@ class golub_kahan_engine final : public inner_solver<T> {
                      double gradient_goal)
       : dev_(dev),
         A_(A),
-        by_transposed_(spmv_plan<T>::make(dev, transposed)),
+        plan_(spmv_plan<T>::make(dev, transposed)),
+        by_transposed_(plan_),
         m_(transposed.cols),
         n_(transposed.rows),
         gradient_goal_(std::max<double>(gradient_goal, 8 * std::numeric_limits<T>::epsilon())),
         scale_(inverse_column_norms<T>(dev, transposed)),
         u_(dev, m_),
-        image_(dev, m_),
         v_(dev, n_),
-        t_(dev, n_),
-        scaled_(dev, n_),
-        iterate_(dev, n_) {}
+        iterate_(dev, n_),
+        of_rows_(dev, m_),
+        of_columns_(dev, n_) {}
 
   std::string name() const override { return "A and its transpose, columns scaled"; }
 
@@ -167,23 +180,21 @@ class golub_kahan_engine final : public inner_solver<T> {
     bidiagonal_step step{};
     if (iterations.goes_on()) {
       copy<T, T>(dev_, r, u_);
-      step.beta = normalise(u_);
+      step.beta = iterations.norm();
       zero_bytes(dev_, v_.data(), static_cast<std::size_t>(n_) * sizeof(T));
-      step.alpha = next_v(0);
+      step.alpha = next_v(step, 0);
       if (!(step.alpha > gradient_goal_)) iterations.end(event_of(step.alpha));
       iterate_.begin(v_, step);
     }
     while (iterations.goes_on()) {
-      step.beta = next_u(step.alpha);
-      step.alpha = next_v(step.beta);
+      step.beta = next_u(step);
+      step.alpha = next_v(step, step.beta);
       const least_squares_norms norms = iterate_.advance(v_, step, d);
       iterations.step(norms.residual);
       iterations.halved();
       if (iterations.goes_on() && !(norms.gradient > gradient_goal_ * norms.residual))
         iterations.end(event_of(norms.gradient));
     }
-    multiply_elements<T>(dev_, scale_.data(), d, t_);
-    copy<T, T>(dev_, t_, d);
     return iterations.outcome();
   }
 
@@ -192,33 +203,37 @@ class golub_kahan_engine final : public inner_solver<T> {
     return std::isfinite(gradient) ? solver_event::running : solver_event::diverged;
   }
   // beta u := B v - alpha u; beta
-  double next_u(double alpha) {
-    multiply_elements<T>(dev_, scale_.data(), v_, t_);
-    A_.apply(dev_, t_, image_);
-    axpby(dev_, T{1}, image_.data(), static_cast<T>(-alpha), u_.data(), m_);
-    return normalise(u_);
+  double next_u(const bidiagonal_step& last) {
+    return std::sqrt(of_rows_
+                         .apply(A_, {.x = v_.data(),
+                                     .y = u_.data(),
+                                     .a = static_cast<T>(last.inverse(last.alpha)),
+                                     .b = static_cast<T>(-last.alpha * last.inverse(last.beta)),
+                                     .w = u_.data()})
+                         .yy);
   }
-  // alpha v := B' u - beta v; alpha
-  double next_v(double beta) {
-    by_transposed_.multiply(T{1}, u_, T{0}, t_);
-    multiply_elements<T>(dev_, scale_.data(), t_, scaled_);
-    axpby(dev_, T{1}, scaled_.data(), static_cast<T>(-beta), v_.data(), n_);
-    return normalise(v_);
-  }
-  double normalise(view<T> v) {
-    const double norm = nrm2<T>(dev_, v);
-    if (norm > 0) scal<T>(dev_, static_cast<T>(1 / norm), v);
-    return norm;
+  // alpha v := B' u - along v, with the new beta in `last`; alpha
+  double next_v(const bidiagonal_step& last, double along) {
+    return std::sqrt(of_columns_
+                         .apply(by_transposed_, {.x = u_.data(),
+                                                 .y = v_.data(),
+                                                 .a = static_cast<T>(last.inverse(last.beta)),
+                                                 .diagonal = scale_.data(),
+                                                 .b = static_cast<T>(-along * last.inverse(last.alpha)),
+                                                 .w = v_.data()})
+                         .yy);
   }
 
   device dev_;
   const linear_operator<T>& A_;
-  spmv_plan<T> by_transposed_;
+  spmv_plan<T> plan_;  // of A'
+  plan_operator<T> by_transposed_;
   std::int64_t m_, n_;
   double gradient_goal_;
   array<T> scale_;
-  array<T> u_, image_, v_, t_, scaled_;
+  array<T> u_, v_;  // times the last beta and alpha
   Iterate iterate_;
+  scalar_vectors<T, double> of_rows_, of_columns_;
 };
 
 }  // namespace vouch

@@ -13,6 +13,8 @@
 #include <vouch/solve/krylov/krylov_run.hpp>
 #include <vouch/solve/krylov/krylov_system.hpp>
 #include <vouch/solve/krylov/scalar_vectors.hpp>
+#include <vouch/solve/loop/complex_vectors.hpp>
+#include <vouch/solve/loop/vector_update.hpp>
 
 namespace vouch {
 namespace {
@@ -35,7 +37,7 @@ class idr_engine final : public inner_solver<T> {
         v_(dev, n_),
         t_(dev, n_),
         best_(dev, n_),
-        over_(dev, n_, s_) {
+        over_(dev, n_) {
     make_shadows();
   }
 
@@ -50,7 +52,7 @@ class idr_engine final : public inner_solver<T> {
     best_.begin(iterations);
     double broke_at = std::numeric_limits<double>::infinity();
     const auto state = [&](solver_state& s) { keep(s, broke_at); };
-    if (!iterations.resumes(state)) begin();
+    if (!iterations.resumes(state)) begin(r);
     while (iterations.goes_on_from(state)) {
       if (!cycle(r, d, iterations)) {
         if (!(iterations.norm() <= 0.5 * broke_at)) {
@@ -59,7 +61,7 @@ class idr_engine final : public inner_solver<T> {
         }
         broke_at = iterations.norm();
         make_shadows();
-        begin();
+        begin(r);
       }
       best_.offer(iterations, d);
     }
@@ -71,14 +73,17 @@ class idr_engine final : public inner_solver<T> {
 
  private:
   using vectors = scalar_vectors<T, S>;
+  using recipe = vector_recipe<T, S>;
   using numbers = std::array<S, most>;
 
   void keep(solver_state& state, double& broke_at) {
-    for (matrix<T>* const m : {&shadows_, &images_, &steps_})
-      state.vector("vectors of IDR", dev_, m->data(), n_ * s_);
+    for (vector_set<T>* const set : {&shadows_, &images_, &steps_})
+      for (int k = 0; k < s_; ++k) state.vector("vector of IDR", dev_, set->at(k), n_);
     best_.keep(state);
     for (numbers& row : products_)
       state.numbers("products of IDR", reinterpret_cast<double*>(row.data()), most * vectors::parts);
+    state.numbers("residual along the shadows", reinterpret_cast<double*>(of_residual_.data()),
+                  most * vectors::parts);
     S scalars[] = {omega_, broke_at};
     state.numbers("numbers of IDR", reinterpret_cast<double*>(scalars), 2 * vectors::parts);
     omega_ = scalars[0], broke_at = std::real(scalars[1]);
@@ -88,56 +93,56 @@ class idr_engine final : public inner_solver<T> {
   // Hashed columns, made orthonormal twice over.
   void make_shadows() {
     for (int k = 0; k < s_; ++k) {
-      const view<T> p = column(shadows_, k);
+      const view<T> p = shadows_[k];
       fill_hashed<T>(dev_, own_stream + ++seed_, p);
       for (int pass = 0; pass < 2; ++pass) {
         numbers along{};
-        if (k > 0) over_.take_out(block(shadows_, 0, k), p, along.data());
-        scal<T>(dev_, static_cast<T>(1 / static_cast<double>(nrm2<T>(dev_, p))), p);
+        along_shadows(0, k, p, along);
+        recipe made;
+        made.make(p).add(1, p);
+        for (int i = 0; i < k; ++i) made.add(-along[i], shadows_[i]);
+        const double size = std::sqrt(over_.make_and_multiply(made).square);
+        scal<T>(dev_, static_cast<T>(1 / size), p);
       }
     }
   }
 
-  void begin() {
-    for (matrix<T>* const m : {&images_, &steps_})
-      zero_bytes(dev_, m->data(), static_cast<std::size_t>(n_ * s_) * sizeof(T));
+  void begin(view<const T> r) {
+    for (vector_set<T>* const set : {&images_, &steps_})
+      for (int k = 0; k < s_; ++k) zero_bytes(dev_, set->at(k), static_cast<std::size_t>(n_) * sizeof(T));
     for (int i = 0; i < s_; ++i)
       for (int j = 0; j < s_; ++j) products_[i][j] = i == j ? 1 : 0;
     omega_ = 1;
+    along_shadows(0, s_, r, of_residual_);
   }
 
   // s steps within the space of this dimension, and one into the next. False: there is nothing but rounding to divide
   // by; d and r belong together then as well.
   bool cycle(view<T> r, view<T> d, krylov_run& iterations) {
-    numbers f = along_shadows(0, r);
+    numbers& f = of_residual_;
     for (int k = 0; k < s_; ++k) {
       expand(k, f, r);
-      for (int i = 0; i < k; ++i) {
-        const S along = over_.product(column(shadows_, i), column(images_, k)) / products_[i][i];
-        over_.add(-along, column(images_, i), column(images_, k));
-        over_.add(-along, column(steps_, i), column(steps_, k));
-      }
-      const numbers of_image = along_shadows(k, column(images_, k));
-      for (int i = k; i < s_; ++i) products_[i][k] = of_image[i];
-      if (is_rounding<T>(std::abs(products_[k][k]), nrm2<T>(dev_, column(images_, k)))) return false;
+      const double size = make_biorthogonal(k);
+      if (is_rounding<T>(std::abs(products_[k][k]), size)) return false;
       const S beta = f[k] / products_[k][k];
-      over_.add(-beta, column(images_, k), r);
-      over_.add(beta, column(steps_, k), d);
-      iterations.step(nrm2<T>(dev_, r));
+      recipe moved;
+      moved.make(r).add(1, r).add(-beta, images_[k]).make(d).add(1, d).add(beta, steps_[k]);
+      iterations.step(std::sqrt(over_.make_and_multiply(moved).square));
       if (!iterations.goes_on()) return true;
       for (int i = k + 1; i < s_; ++i) f[i] -= beta * products_[i][k];
     }
-    precondition(r, t_);
-    A_.apply(dev_, t_, v_);
-    const double size = nrm2<T>(dev_, v_);
-    const S product = over_.product(v_, r);
+    if (M_ != nullptr) M_->apply(dev_, r, t_);
+    const view<const T> direction = M_ != nullptr ? t_.all() : view<const T>(r);
+    const operator_sums<S> image = over_.apply(A_, {.x = direction.data(), .y = v_.data(), .u = r.data()});
+    const double size = std::sqrt(image.yy);
+    const S product = conjugate(image.uy);
     if (!(size > 0)) return false;
     constexpr double least_cosine = 0.7;
     const S cosine = product / size / iterations.norm();
     omega_ = std::max(std::abs(cosine), least_cosine) * direction_of(cosine) * (iterations.norm() / size);
-    over_.add(-omega_, v_, r);
-    over_.add(omega_, t_, d);
-    iterations.step(nrm2<T>(dev_, r));
+    recipe moved;
+    moved.make(r).add(1, r).add(-omega_, v_).make(d).add(1, d).add(omega_, direction);
+    iterations.step(std::sqrt(make_along_shadows(moved, 0, r, f)));
     return true;
   }
 
@@ -149,32 +154,69 @@ class idr_engine final : public inner_solver<T> {
       for (int j = k; j < i; ++j) sum -= products_[i][j] * c[j];
       c[i] = sum / products_[i][i];
     }
-    over_.set_weights(c.data() + k, s_ - k);
-    copy<T, T>(dev_, r, v_);
-    over_.combine(block(images_, k, s_ - k), -1, 1, v_);
-    precondition(v_, t_);
-    over_.combine(block(steps_, k, s_ - k), 1, omega_, t_);
-    copy<T, T>(dev_, t_, column(steps_, k));
-    A_.apply(dev_, t_, column(images_, k));
+    // What M takes becomes omega times the new step, but for the former ones.
+    recipe expanded;
+    const S factor = M_ == nullptr ? omega_ : 1;
+    expanded.make(M_ == nullptr ? steps_.at(k) : v_.data()).add(factor, r);
+    for (int i = k; i < s_; ++i) expanded.add(-factor * c[i], images_[i]);
+    const auto add_steps = [&](recipe& to) {
+      for (int i = k; i < s_; ++i) to.add(c[i], steps_[i]);
+    };
+    if (M_ == nullptr) add_steps(expanded);
+    over_.make(expanded);
+    if (M_ != nullptr) {
+      M_->apply(dev_, v_, t_);
+      recipe preconditioned;
+      add_steps(preconditioned.make(steps_[k]).add(omega_, t_));
+      over_.make(preconditioned);
+    }
+    A_.apply(dev_, steps_[k], images_[k]);
   }
 
-  // Inner products with the shadows from the first-th on.
-  numbers along_shadows(int first, view<const T> v) {
-    numbers all{};
-    over_.products(block(shadows_, first, s_ - first), v, all.data() + first);
-    return all;
+  // The parts of the k-th image along the first k shadows taken out of it, and of its step; what is left along the others
+  // is in products_. The norm of the image.
+  double make_biorthogonal(int k) {
+    numbers along{};
+    if (k == 0) {
+      const double square = along_shadows(0, s_, images_[0], along);
+      for (int i = 0; i < s_; ++i) products_[i][0] = along[i];
+      return std::sqrt(square);
+    }
+    along_shadows(0, k, images_[k], along);
+    recipe made;
+    made.make(images_[k]).add(1, images_[k]);
+    for (int i = 0; i < k; ++i) {
+      for (int j = 0; j < i; ++j) along[i] -= products_[i][j] * along[j];
+      along[i] /= products_[i][i];
+      made.add(-along[i], images_[i]);
+    }
+    made.make(steps_[k]).add(1, steps_[k]);
+    for (int i = 0; i < k; ++i) made.add(-along[i], steps_[i]);
+    numbers left{};
+    const double square = make_along_shadows(made, k, images_[k], left);
+    for (int i = k; i < s_; ++i) products_[i][k] = left[i];
+    return std::sqrt(square);
   }
 
-  void precondition(view<const T> from, view<T> to) {
-    if (M_ == nullptr)
-      copy<T, T>(dev_, from, to);
-    else
-      M_->apply(dev_, from, to);
+  // Inner products of v with the shadows from the first-th on, and the square of its norm.
+  double along_shadows(int first, int last, view<const T> v, numbers& all) {
+    std::array<const T*, most + 1> with{};
+    std::array<S, most + 1> products{};
+    for (int i = first; i < last; ++i) with[i - first] = shadows_.at(i);
+    with[last - first] = v.data();
+    over_.products({with.data(), static_cast<std::size_t>(last - first + 1)}, {v.data()}, products.data());
+    std::copy_n(products.begin(), last - first, all.begin() + first);
+    return std::real(products[last - first]);
   }
-
-  view<T> column(matrix<T>& m, std::int64_t j) { return {m.data() + j * n_, n_}; }
-  matrix_view<const T> block(const matrix<T>& m, std::int64_t first, std::int64_t count) const {
-    return {m.data() + first * n_, n_, count, std::max<std::int64_t>(1, n_)};
+  // The same of v, the first vector that the recipe makes, and all shadows from the first-th on.
+  double make_along_shadows(recipe& made, int first, view<const T> v, numbers& all) {
+    constexpr int most_probes = combination<T>::most_probes;
+    const int probed = std::min(s_, first + most_probes);
+    for (int i = first; i < probed; ++i) made.multiply(shadows_[i]);
+    const recipe_sums<S> sums = over_.make_and_multiply(made);
+    std::copy_n(sums.product.begin(), probed - first, all.begin() + first);
+    if (probed < s_) along_shadows(probed, s_, v, all);
+    return sums.square;
   }
 
   device dev_;
@@ -182,11 +224,12 @@ class idr_engine final : public inner_solver<T> {
   const preconditioner<T>* M_;
   std::int64_t n_;
   int s_;
-  matrix<T> shadows_, images_, steps_;  // P, G = A U, and U, whose columns are steps of x
+  vector_set<T> shadows_, images_, steps_;  // P, G = A U, and U, whose columns are steps of x
   array<T> v_, t_;
   best_iterate<T> best_;
   vectors over_;
   std::array<numbers, most> products_{};  // P' G, lower triangular
+  numbers of_residual_{};                 // P' r
   std::uint64_t seed_ = 0;
   S omega_ = 1;
 };

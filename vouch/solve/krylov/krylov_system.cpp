@@ -81,6 +81,10 @@ std::unique_ptr<preconditioner<T>> power_for_size(const device& dev, csr_view<co
   if (A.rows == 0 || A.nonzeros == 0) return nullptr;
   T first;
   copy_bytes(&first, device::cpu(1), A.val, dev, sizeof first);
+  if (first == 0) {
+    const std::int64_t largest = iamax<T>(dev, view<const T>(A.val, A.nonzeros));
+    if (largest > 0) copy_bytes(&first, device::cpu(1), A.val + largest, dev, sizeof first);
+  }
   if (first == 0 || !std::isfinite(first)) return nullptr;
   // Its square times any residual is a number.
   const int moderate = (sizeof(T) == 4 ? 30 : 250) / times;

@@ -25,8 +25,8 @@ void check_krylov_shapes(const char* who_needs, std::int64_t rows, std::int64_t 
 void check_krylov_stopping(const char* method, const stopping_criterion& goal);
 
 /// What stands in for no preconditioner where products of A's vectors, multiplied by A so many times, would leave
-/// the range of T, as its first entry says: a power of two times the identity, which brings M A near 1 and changes
-/// no iterate. nullptr where there is no need.
+/// the range of T, as its first entry says, or its largest where that is 0: a power of two times the identity, which
+/// brings M A near 1 and changes no iterate. nullptr where there is no need.
 template <real T>
 std::unique_ptr<preconditioner<T>> power_for_size(const device& dev, csr_view<const T> A, int times = 1);
 

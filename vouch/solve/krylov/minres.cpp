@@ -12,6 +12,7 @@
 #include <vouch/solve/krylov/krylov_run.hpp>
 #include <vouch/solve/krylov/krylov_system.hpp>
 #include <vouch/solve/krylov/minres.hpp>
+#include <vouch/solve/krylov/scalar_vectors.hpp>
 #include <vouch/solve/loop/plan_operator.hpp>
 #include <vouch/solve/loop/spd_check.hpp>
 #include <vouch/solve/loop/vector_update.hpp>
@@ -34,7 +35,8 @@ class minres_engine final : public inner_solver<T> {
         z_(dev, M == nullptr ? 0 : n_),
         earlier_(dev, n_),
         direction_(dev, n_),
-        settled_(dev, n_) {}
+        settled_(dev, n_),
+        over_(dev, n_) {}
 
   std::string name() const override { return "general operator"; }
 
@@ -66,44 +68,63 @@ class minres_engine final : public inner_solver<T> {
   bool saves() const override { return true; }
 
  private:
+  using recipe = vector_recipe<T, double>;
+
   void keep(solver_state& state) {
     for (array<T>* const v : {&before_, &v_, &z_, &earlier_, &direction_, &settled_})
       state.vector("vector of MINRES", dev_, v->data(), v->size());
     recurrence& k = coefficients_;
-    double numbers[] = {k.c_before, k.c,         k.s_before,        k.s,          k.beside, residual_, largest_,
-                        norm_of_A_, settled_at_, settled_residual_, settled_norm_};
-    state.numbers("numbers of MINRES", numbers, 11);
-    k = {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]};
-    residual_ = numbers[5], largest_ = numbers[6], norm_of_A_ = numbers[7];
-    settled_at_ = numbers[8], settled_residual_ = numbers[9], settled_norm_ = numbers[10];
+    double numbers[] = {k.c_before, k.c,      k.s_before, k.s,         k.beside,          k.size_before, k.size,
+                        residual_,  largest_, norm_of_A_, settled_at_, settled_residual_, settled_norm_};
+    state.numbers("numbers of MINRES", numbers, 13);
+    k = {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6]};
+    residual_ = numbers[7], largest_ = numbers[8], norm_of_A_ = numbers[9];
+    settled_at_ = numbers[10], settled_residual_ = numbers[11], settled_norm_ = numbers[12];
   }
 
-  // Of the last two rotations, and the entry beside the diagonal of the tridiagonal matrix.
+  // Of the last two rotations, the entry beside the diagonal of the tridiagonal matrix, and what the last two directions
+  // are to be divided by.
   struct recurrence {
-    double c_before = 1, c = 1, s_before = 0, s = 0, beside = 0;
+    double c_before = 1, c = 1, s_before = 0, s = 0, beside = 0, size_before = 1, size = 1;
   };
 
   // v_j and z_j = M v_j with v_j' z_j = 1 to the next ones; x and r with them.
   void step(view<T> r, view<T> d, krylov_run& iterations) {
     recurrence& k = coefficients_;
-    A_.apply(dev_, z(), next_);
+    const operator_sums<double> image = over_.apply(A_, {.x = z().data(),
+                                                         .y = next_.data(),
+                                                         .b = static_cast<T>(-k.beside),
+                                                         .w = before_.data(),
+                                                         .u = z().data(),
+                                                         .v = M_ == nullptr ? z().data() : nullptr});
     if (iterations.count() == 0)
-      norm_of_A_ = std::max(
-          norm_of_A_, static_cast<double>(nrm2<T>(dev_, next_)) / static_cast<double>(nrm2<T>(dev_, z())));
-    const double diagonal = dot<T, T>(dev_, next_, z());
-    axpy<T, T>(dev_, static_cast<T>(-diagonal), v_, next_);
-    axpy<T, T>(dev_, static_cast<T>(-k.beside), before_, next_);
-
-    // The direction takes the z of this step before M makes the next one.
+      norm_of_A_ = std::max(norm_of_A_, std::sqrt(image.yy) / static_cast<double>(nrm2<T>(dev_, z())));
+    // Where rounding has left v' v beside 1, Pythagoras would have it grow from step to step.
+    const double diagonal = M_ == nullptr ? image.uy / image.vv : image.uy;
     const double above = k.s * diagonal + k.c_before * k.c * k.beside, two_above = k.s_before * k.beside;
     const double rotated = k.c * diagonal - k.c_before * k.s * k.beside;
     std::swap(earlier_, direction_);  // earlier_ is w_(j-1), direction_ w_(j-2) and to be w_j
-    axpby(dev_, T{1}, z().data(), static_cast<T>(-two_above), direction_.data(), n_);
-    axpy<T, T>(dev_, static_cast<T>(-above), earlier_, direction_);
-
+    // The direction takes the z of this step before M makes the next one.
+    const view<const T> taken = z();
+    const auto add_direction = [&](recipe& to, double factor) {
+      to.add(factor, taken);
+      to.add(-factor * two_above / k.size_before, direction_).add(-factor * above / k.size, earlier_);
+    };
+    // Without M the norm of what is left follows from Pythagoras, unless little is.
+    double left = std::sqrt(image.yy - diagonal * image.uy);
+    const bool is_made = M_ != nullptr || !(left > 0.1 * std::sqrt(image.yy));
+    if (is_made) {
+      recipe made;
+      made.make(next_).add(1, next_).add(-diagonal, v_);
+      add_direction(made.make(direction_), 1);
+      if (M_ != nullptr)
+        over_.make(made);
+      else
+        left = std::sqrt(over_.make_and_multiply(made).square);
+    }
     std::swap(before_, v_);
     std::swap(v_, next_);
-    const double left = norm_of_v();
+    if (M_ != nullptr) left = norm_of_v();
     if (!(left >= 0 && std::isfinite(left))) return iterations.end(unfit(left));
     // What is left may be rounding alone: the space is invariant.
     largest_ = std::max({largest_, std::fabs(diagonal), left});
@@ -116,12 +137,21 @@ class minres_engine final : public inner_solver<T> {
     const double c = rotated / size, s = left / size;
     const double along = c * residual_;
     residual_ *= -s;
-    scal<T>(dev_, static_cast<T>(1 / size), direction_);
-    axpy<T, T>(dev_, static_cast<T>(along), direction_, d);
-    if (grows) normalise(left);
-    axpby(dev_, static_cast<T>(c * residual_), v_.data(), static_cast<T>(s * s), r.data(), n_);
-    k = {k.c, c, k.s, s, left};
-    iterations.step(nrm2<T>(dev_, r));
+    const double inverse = grows ? 1 / left : 1, towards_v = c * residual_ * inverse;
+    recipe moved;
+    moved.make(r).add(s * s, r).add(towards_v, v_);
+    if (!is_made) moved.add(-towards_v * diagonal, before_);
+    moved.make(v_).add(inverse, v_);
+    if (!is_made) moved.add(-inverse * diagonal, before_);
+    if (M_ != nullptr) moved.make(z_).add(inverse, z_);
+    if (is_made) {
+      moved.make(d).add(1, d).add(along / size, direction_);
+    } else {
+      add_direction(moved.make(d).add(1, d), along / size);
+      add_direction(moved.make(direction_), 1);
+    }
+    k = {k.c, c, k.s, s, left, k.size, size};
+    iterations.step(std::sqrt(over_.make_and_multiply(moved).square));
     iterations.halved();
     if (!grows && iterations.goes_on()) iterations.end(solver_event::running);
   }
@@ -150,10 +180,12 @@ class minres_engine final : public inner_solver<T> {
   double norm_of_v() {
     if (M_ == nullptr) return nrm2<T>(dev_, v_);
     M_->apply(dev_, v_, z_);
-    const double squared = dot<T, T>(dev_, v_, z_);
+    const T* const both[] = {v_.data(), z_.data()};
+    double products[4];  // v' v, v' z, z' v, z' z
+    over_.products(both, {v_.data(), z_.data()}, products);
+    const double squared = products[1];
     if (!(squared < 0)) return std::sqrt(squared);
-    const double norms = static_cast<double>(nrm2<T>(dev_, v_)) * static_cast<double>(nrm2<T>(dev_, z_));
-    return is_rounding<T>(squared, norms) ? 0 : -1;
+    return is_rounding<T>(squared, std::sqrt(products[0]) * std::sqrt(products[3])) ? 0 : -1;
   }
   // Why no step can be taken from a v of this norm.
   static solver_event unfit(double norm) {
@@ -174,6 +206,7 @@ class minres_engine final : public inner_solver<T> {
   array<T> z_;                  // M v_j
   array<T> earlier_, direction_;
   array<T> settled_;  // the iterate of the least gradient
+  scalar_vectors<T, double> over_;
   recurrence coefficients_;
   double residual_ = 0;   // in the norm of M, with a sign
   double largest_ = 0;    // entry of the tridiagonal matrices of all runs

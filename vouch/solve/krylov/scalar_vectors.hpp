@@ -1,21 +1,97 @@
-// vouch/solve/krylov/scalar_vectors.hpp -- what Krylov methods do to vectors by scalars that are real or complex; private.
+// vouch/solve/krylov/scalar_vectors.hpp -- what Krylov methods do to vectors by scalars that are real or complex, each
+// vector read and written once in a pass; private.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <complex>
 #include <cstdint>
+#include <initializer_list>
+#include <span>
 #include <type_traits>
 #include <vector>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/view.hpp>
-#include <vouch/dense/blas1.hpp>
-#include <vouch/dense/blas2.hpp>
-#include <vouch/dense/matrix.hpp>
-#include <vouch/solve/loop/complex_vectors.hpp>
-#include <vouch/solve/loop/vector_update.hpp>
+#include <vouch/solve/krylov/product_pass.hpp>
+#include <vouch/solve/krylov/vector_pass.hpp>
+#include <vouch/solve/loop/operator.hpp>
 
 namespace vouch {
+
+/// Vectors of n elements, each on a boundary of 64 bytes; zeros at first.
+template <real T>
+class vector_set {
+ public:
+  vector_set() = default;
+  vector_set(const device& dev, std::int64_t n, std::int64_t count)
+      : n_(n),
+        stride_(ceil_div<std::int64_t>(n, 64 / sizeof(T)) * static_cast<std::int64_t>(64 / sizeof(T))),
+        all_(array<T>::zeros(dev, stride_ * count)) {}
+  view<T> operator[](std::int64_t j) { return {all_.data() + j * stride_, n_}; }
+  T* at(std::int64_t j) { return all_.data() + j * stride_; }
+
+ private:
+  std::int64_t n_ = 0, stride_ = 0;
+  array<T> all_;
+};
+
+/// Up to four vectors to be made in one pass, each a sum of multiples of vectors as they were before it. S is double or a
+/// complex number.
+///
+///   recipe.make(y).add(1, y).add(alpha, p).make(r).add(1, r).add(-alpha, q)
+template <real T, class S>
+class vector_recipe {
+ public:
+  static constexpr int most = combination<T>::most_outputs;
+  /// Begins with the next vector. Of the first the sums of scalar_vectors::make_and_multiply() are.
+  vector_recipe& make(T* out) {
+    out_[outputs_++] = out;
+    return *this;
+  }
+  vector_recipe& make(view<T> out) { return make(out.data()); }
+  vector_recipe& add(S factor, const T* in) {
+    const auto same = [&](const term& t) { return t.in == in; };
+    auto found = std::find_if(terms_.begin(), terms_.end(), same);
+    if (found == terms_.end()) found = terms_.insert(found, {in, {}});
+    found->factor[static_cast<std::size_t>(outputs_ - 1)] += factor;
+    return *this;
+  }
+  vector_recipe& add(S factor, view<const T> in) { return add(factor, in.data()); }
+  /// Asks for with* times the first vector made.
+  vector_recipe& multiply(view<const T> with) {
+    probes_[static_cast<std::size_t>(probe_count_++)] = with.data();
+    return *this;
+  }
+  int outputs() const { return outputs_; }
+
+ private:
+  template <real, class>
+  friend class scalar_vectors;
+  struct term {
+    const T* in;
+    std::array<S, most> factor;
+  };
+
+  int outputs_ = 0, probe_count_ = 0;
+  T* out_[most] = {};
+  std::array<const T*, combination<T>::most_probes> probes_{};
+  std::vector<term> terms_;
+};
+
+/// Of the first vector of a recipe.
+template <class S>
+struct recipe_sums {
+  double square = 0;
+  std::array<S, combination<double>::most_probes> product{};
+};
+
+/// product_sums with their scalars.
+template <class S>
+struct operator_sums {
+  double yy, vv;
+  S uy, vy, uv;
+};
 
 /// Vectors of n elements, whose scalars S are double, or complex numbers of which the elements are the parts in turns.
 /// All live on one device; what is given back is on the CPU, and a GPU is waited for.
@@ -24,148 +100,92 @@ class scalar_vectors {
  public:
   static constexpr bool is_complex = std::is_same_v<S, std::complex<double>>;
   static constexpr std::int64_t parts = is_complex ? 2 : 1;
+  using recipe = vector_recipe<T, S>;
 
-  /// For up to so many products at once.
-  scalar_vectors(const device& dev, std::int64_t n, std::int64_t most)
-      : dev_(dev),
-        n_(n),
-        weights_(dev, needs_gemv() ? parts * most : 0),
-        turned_(dev, is_complex && dev.is_cuda() ? n : 0),
-        host_(static_cast<std::size_t>(weights_.size())) {}
+  scalar_vectors(const device& dev, std::int64_t n) : dev_(dev), n_(n), room_(dev) {}
 
-  /// u* v
+  void make(const recipe& r) { run(r, false); }
+  recipe_sums<S> make_and_multiply(const recipe& r) { return run(r, true); }
+
+  /// out[k * vectors + v] := columns[k]* vectors[v]; one vector or two.
+  void products(std::span<const T* const> columns, std::initializer_list<const T*> vectors, S* out) {
+    constexpr std::size_t most = column_products<T>::most_columns;
+    double sums[column_products<T>::most_columns * column_products<T>::most_vectors * parts];
+    column_products<T> c;
+    for (const T* v : vectors) c.vector[c.vectors++] = v;
+    for (std::size_t first = 0; first < columns.size(); first += most) {
+      const std::span<const T* const> some = columns.subspan(first, std::min(most, columns.size() - first));
+      c.columns = static_cast<int>(some.size());
+      std::copy(some.begin(), some.end(), c.column);
+      multiply_columns<T>(dev_, c, is_complex, n_, room_, sums);
+      for (int k = 0; k < c.columns * c.vectors; ++k) *out++ = scalar(sums + k * parts);
+    }
+  }
   S product(view<const T> u, view<const T> v) {
-    if constexpr (is_complex) {
-      S sum;
-      products({u.data(), u.size(), 1, u.size()}, v, &sum);
-      return sum;
-    } else {
-      return dot<T, T>(dev_, u, v);
-    }
+    const T* const column[] = {u.data()};
+    S sum;
+    products(column, {v.data()}, &sum);
+    return sum;
   }
-  /// y := y + a x, of any length.
-  void add(S a, view<const T> x, view<T> y) {
+  /// As the pass says.
+  operator_sums<S> apply(const linear_operator<T>& A, const product_pass<T>& pass) {
+    const product_sums s = multiply_fused<T>(dev_, A, n_, pass, is_complex, room_);
     if constexpr (is_complex)
-      add_multiple<T>(dev_, a, x.data(), y.data(), x.size());
+      return {s.yy, s.vv, {s.uy, s.imaginary_uy}, {s.vy, s.imaginary_vy}, {s.uv, s.imaginary_uv}};
     else
-      axpy<T, T>(dev_, static_cast<T>(a), x, y);
-  }
-  /// y := x + b y, of any length.
-  void add_to_multiple(view<const T> x, S b, view<T> y) {
-    if constexpr (is_complex)
-      turn_direction<T>(dev_, x.data(), b, y.data(), x.size());
-    else
-      axpby<T>(dev_, T{1}, x.data(), static_cast<T>(b), y.data(), x.size());
-  }
-  /// out[k] := V_k* v
-  void products(matrix_view<const T> V, view<const T> v, S* out) {
-    std::fill_n(out, V.cols, S{});
-    if constexpr (is_complex) {
-      if (!dev_.is_cuda()) return multiply_columns<T>(dev_, V, v.data(), out);
-      add_products(V, v, 1, {1, 0}, out);
-      // Imaginary parts are real products with -i times v.
-      multiply_by_i<T>(dev_, v.data(), turned_.data(), n_);
-      add_products(V, turned_, -1, {0, 1}, out);
-    } else {
-      add_products(V, v, 1, 1, out);
-    }
-  }
-  /// out[k V.cols + i] := V_i* V_k for i <= k; the rest means nothing.
-  void gram(matrix_view<const T> V, S* out) {
-    std::fill_n(out, V.cols * V.cols, S{});
-    const auto by_column = [&](const auto& work) {
-      for (std::int64_t k = 0; k < V.cols; ++k) work(V.block(0, 0, n_, k + 1), V.column(k), k * V.cols);
-    };
-    const auto add = [&](T sign, S unit, auto factor) {
-      by_column(
-          [&](matrix_view<const T> U, view<const T> v, std::int64_t at) { multiply(U, factor(v), sign, at); });
-      add_multiplied(V.cols * V.cols, unit, out);
-    };
-    if constexpr (is_complex) {
-      if (!dev_.is_cuda())
-        return by_column([&](matrix_view<const T> U, view<const T> v, std::int64_t at) {
-          multiply_columns<T>(dev_, U, v.data(), out + at);
-        });
-      add(1, {1, 0}, [](view<const T> v) { return v; });
-      add(-1, {0, 1}, [&](view<const T> v) {
-        multiply_by_i<T>(dev_, v.data(), turned_.data(), n_);
-        return view<const T>(turned_);
-      });
-    } else {
-      add(1, 1, [](view<const T> v) { return v; });
-    }
-  }
-  /// Takes w for combine(); products take its place.
-  void set_weights(const S* w, std::int64_t count) {
-    given_.assign(w, w + count);
-    if (!needs_gemv()) return;
-    for (std::size_t k = 0; k < given_.size(); ++k) {
-      host_[k] = static_cast<T>(std::real(w[k]));
-      if constexpr (is_complex) host_[given_.size() + k] = static_cast<T>(w[k].imag());
-    }
-    copy_bytes(weights_.data(), dev_, host_.data(), device::cpu(1),
-               static_cast<std::size_t>(parts) * given_.size() * sizeof(T));
-  }
-  /// y := sign V w + b y, where sign is 1 or -1; b = 0 overwrites y.
-  void combine(matrix_view<const T> V, int sign, S b, view<T> y) {
-    const view<const T> weights(weights_.data(), V.cols);
-    if constexpr (is_complex) {
-      if (b == 0.0)
-        zero_bytes(dev_, y.data(), static_cast<std::size_t>(n_) * sizeof(T));
-      else if (b != 1.0)
-        scale_numbers<T>(dev_, b, y.data(), n_);
-      if (!dev_.is_cuda()) return add_columns<T>(dev_, V, signed_weights(sign).data(), y.data());
-      gemv<T, T, T>(dev_, transpose::no, T(sign), V, weights, T{1}, y);
-      const view<const T> imaginary(weights_.data() + V.cols, V.cols);
-      gemv<T, T, T>(dev_, transpose::no, T(sign), V, imaginary, T{0}, turned_);
-      add_multiple<T>(dev_, {0, 1}, turned_.data(), y.data(), n_);
-    } else {
-      gemv<T, T, T>(dev_, transpose::no, T(sign), V, weights, static_cast<T>(b), y);
-    }
-  }
-  /// v := v - V (V* v); what was taken is added to h.
-  void take_out(matrix_view<const T> V, view<T> v, S* h) {
-    if constexpr (is_complex) {
-      std::vector<S> along(static_cast<std::size_t>(V.cols));
-      products(V, v, along.data());
-      for (std::size_t k = 0; k < along.size(); ++k) h[k] += along[k];
-      set_weights(along.data(), V.cols);
-      combine(V, -1, 1, v);
-    } else {
-      add_products(V, v, 1, 1, h);
-      gemv<T, T, T>(dev_, transpose::no, T{-1}, V, view<const T>(weights_.data(), V.cols), T{1}, v);
-    }
+      return {s.yy, s.vv, s.uy, s.vy, s.uv};
   }
 
  private:
-  bool needs_gemv() const { return !is_complex || dev_.is_cuda(); }
-
-  // weights_ from `at` on := sign V^T v
-  void multiply(matrix_view<const T> V, view<const T> v, T sign, std::int64_t at) {
-    gemv<T, T, T>(dev_, transpose::yes, sign, V, v, T{0}, view<T>(weights_.data() + at, V.cols));
+  static S scalar(const double* parts_of) {
+    if constexpr (is_complex)
+      return {parts_of[0], parts_of[1]};
+    else
+      return parts_of[0];
   }
-  // out += unit times the first weights
-  void add_multiplied(std::int64_t count, S unit, S* out) {
-    copy_bytes(host_.data(), device::cpu(1), weights_.data(), dev_,
-               static_cast<std::size_t>(count) * sizeof(T));
-    for (std::int64_t k = 0; k < count; ++k)
-      out[k] += unit * static_cast<double>(host_[static_cast<std::size_t>(k)]);
+  static void set(combination<T>& c, int output, int input, S factor) {
+    c.re[output][input] = static_cast<T>(std::real(factor));
+    c.im[output][input] = 0;
+    if constexpr (is_complex) c.im[output][input] = static_cast<T>(factor.imag());
   }
-  void add_products(matrix_view<const T> V, view<const T> v, T sign, S unit, S* out) {
-    multiply(V, v, sign, 0);
-    add_multiplied(V.cols, unit, out);
-  }
-  std::vector<S> signed_weights(int sign) const {
-    std::vector<S> w = given_;
-    for (S& of : w) of *= sign;
-    return w;
+  // What is made is read by the first pass alone; others, where there are too many vectors for one, go on from what that
+  // made.
+  recipe_sums<S> run(const recipe& r, bool with_sums) {
+    std::vector<typename recipe::term> terms = r.terms_;
+    std::stable_partition(terms.begin(), terms.end(), [&](const auto& t) {
+      return std::find(r.out_, r.out_ + r.outputs_, t.in) != r.out_ + r.outputs_;
+    });
+    combination<T> c{};
+    c.outputs = r.outputs_;
+    c.probes = with_sums ? r.probe_count_ : 0;
+    std::copy_n(r.out_, r.outputs_, c.out);
+    std::copy_n(r.probes_.begin(), c.probes, c.probe);
+    double sums[1 + combination<T>::most_probes * parts];
+    for (std::size_t next = 0; next < terms.size() || next == 0;) {
+      c.inputs = 0;
+      if (next > 0)
+        for (; c.inputs < c.outputs; ++c.inputs) {
+          c.in[c.inputs] = c.out[c.inputs];
+          for (int j = 0; j < c.outputs; ++j) set(c, j, c.inputs, j == c.inputs ? 1 : 0);
+        }
+      for (; next < terms.size() && c.inputs < combination<T>::most_inputs; ++next, ++c.inputs) {
+        c.in[c.inputs] = terms[next].in;
+        for (int j = 0; j < c.outputs; ++j)
+          set(c, j, c.inputs, terms[next].factor[static_cast<std::size_t>(j)]);
+      }
+      vouch::combine<T>(dev_, c, is_complex, n_, room_, with_sums && next == terms.size() ? sums : nullptr);
+      if (terms.empty()) break;
+    }
+    recipe_sums<S> all;
+    if (!with_sums) return all;
+    all.square = sums[0];
+    for (int p = 0; p < c.probes; ++p) all.product[static_cast<std::size_t>(p)] = scalar(sums + 1 + p * parts);
+    return all;
   }
 
   device dev_;
   std::int64_t n_;
-  array<T> weights_, turned_;
-  std::vector<T> host_;   // weights_
-  std::vector<S> given_;  // by set_weights()
+  sum_room room_;
 };
 
 }  // namespace vouch

@@ -8,7 +8,6 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/core/types.hpp>
-#include <vouch/dense/matrix.hpp>
 
 namespace vouch {
 
@@ -34,14 +33,6 @@ struct complex_product {
 template <real T>
 complex_product multiply_complex(const device& dev, const T* u, const T* v, std::int64_t n);
 
-/// products[k] := the conjugate of column k of V, times v. On the CPU.
-template <real T>
-void multiply_columns(const device& cpu, matrix_view<const T> V, const T* v, std::complex<double>* products);
-
-/// y := y + V w. On the CPU.
-template <real T>
-void add_columns(const device& cpu, matrix_view<const T> V, const std::complex<double>* w, T* y);
-
 /// body(i) for every number i; of a body below.
 template <class Body>
 void for_numbers(const device& dev, std::int64_t n, const Body& body);
@@ -52,19 +43,7 @@ template <class Body>
 void for_numbers_cuda(const device& dev, std::int64_t n, const Body& body);
 
 // What becomes of number i, the same on every device. X(body) for all of them:
-#define VOUCH_COMPLEX_BODIES(X) \
-  X(scale_body) X(move_body) X(add_body) X(turn_body) X(multiply_body) X(multiply_by_i_body)
-
-template <class T>
-struct scale_body {
-  T a, b;  // alpha
-  T* x;
-  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const {
-    const T xa = x[2 * i], xb = x[2 * i + 1];
-    x[2 * i] = a * xa - b * xb;
-    x[2 * i + 1] = a * xb + b * xa;
-  }
-};
+#define VOUCH_COMPLEX_BODIES(X) X(move_body) X(turn_body) X(multiply_body) X(multiply_by_i_body)
 
 template <class T>
 struct move_body {
@@ -77,18 +56,6 @@ struct move_body {
     x[2 * i + 1] += a * pb + b * pa;
     r[2 * i] -= a * qa - b * qb;
     r[2 * i + 1] -= a * qb + b * qa;
-  }
-};
-
-template <class T>
-struct add_body {
-  T a, b;  // alpha
-  const T* x;
-  T* y;
-  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const {
-    const T xa = x[2 * i], xb = x[2 * i + 1];
-    y[2 * i] += a * xa - b * xb;
-    y[2 * i + 1] += a * xb + b * xa;
   }
 };
 
@@ -126,23 +93,11 @@ struct multiply_by_i_body {
   }
 };
 
-/// x := alpha x.
-template <real T>
-void scale_numbers(const device& dev, std::complex<double> alpha, T* x, std::int64_t n) {
-  for_numbers(dev, n, scale_body<T>{static_cast<T>(alpha.real()), static_cast<T>(alpha.imag()), x});
-}
-
 /// x := x + alpha p, r := r - alpha q.
 template <real T>
 void move_along(const device& dev, std::complex<double> alpha, const T* p, const T* q, T* x, T* r,
                 std::int64_t n) {
   for_numbers(dev, n, move_body<T>{static_cast<T>(alpha.real()), static_cast<T>(alpha.imag()), p, q, x, r});
-}
-
-/// y := y + alpha x.
-template <real T>
-void add_multiple(const device& dev, std::complex<double> alpha, const T* x, T* y, std::int64_t n) {
-  for_numbers(dev, n, add_body<T>{static_cast<T>(alpha.real()), static_cast<T>(alpha.imag()), x, y});
 }
 
 /// p := z + beta p.

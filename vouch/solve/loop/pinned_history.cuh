@@ -17,23 +17,28 @@ namespace vouch {
 /// Iterations between two looks at the stop flag and two reports of progress; a power of two.
 inline constexpr std::int64_t mailbox_interval = 512;
 
-/// The first of `count` mailboxes in a row.
-inline std::shared_ptr<pinned_history> make_pinned_histories(std::size_t count = 1) {
+/// The first of `count` boxes in a row, of memory of the host that kernels write.
+template <class Box>
+std::shared_ptr<Box> make_pinned(std::size_t count = 1) {
   void* memory = nullptr;
-  check(cudaHostAlloc(&memory, count * sizeof(pinned_history), cudaHostAllocMapped | cudaHostAllocPortable),
+  check(cudaHostAlloc(&memory, count * sizeof(Box), cudaHostAllocMapped | cudaHostAllocPortable),
         "allocating pinned memory");
-  return {static_cast<pinned_history*>(memory), [](pinned_history* m) { cudaFreeHost(m); }};
+  return {static_cast<Box*>(memory), [](Box* m) { cudaFreeHost(m); }};
+}
+inline std::shared_ptr<pinned_history> make_pinned_histories(std::size_t count = 1) {
+  return make_pinned<pinned_history>(count);
 }
 
 /// One that was used before, where there is one: pinning memory takes longer than many a solve. It comes back
 /// with its last owner.
-inline std::shared_ptr<pinned_history> acquire_pinned_history() {
+template <class Box>
+std::shared_ptr<Box> acquire_pinned() {
   struct shelf {
     std::mutex lock;
-    std::vector<std::shared_ptr<pinned_history>> boxes;
+    std::vector<std::shared_ptr<Box>> boxes;
   };
   static shelf& all = *new shelf;  // for ever: at the end of the process CUDA may be gone before it
-  std::shared_ptr<pinned_history> box;
+  std::shared_ptr<Box> box;
   {
     const std::lock_guard guard(all.lock);
     if (!all.boxes.empty()) {
@@ -41,13 +46,14 @@ inline std::shared_ptr<pinned_history> acquire_pinned_history() {
       all.boxes.pop_back();
     }
   }
-  if (box == nullptr) box = make_pinned_histories();
-  pinned_history* const raw = box.get();
-  return {raw, [box = std::move(box)](pinned_history*) {
+  if (box == nullptr) box = make_pinned<Box>();
+  Box* const raw = box.get();
+  return {raw, [box = std::move(box)](Box*) {
             const std::lock_guard guard(all.lock);
             all.boxes.push_back(box);
           }};
 }
+inline std::shared_ptr<pinned_history> acquire_pinned_history() { return acquire_pinned<pinned_history>(); }
 
 /// Whether a kernel that ends an iteration looks at its mailbox then.
 __device__ inline bool looks_at_mailbox(std::int64_t iteration) {

@@ -26,8 +26,8 @@ struct fcg_options : stopping_criterion {
 /// Result  The numerical contract of docs/contract.md: status converged means ||b - Ax||_2 <= max(rtol ||b||_2, atol)
 ///         for the x returned, recomputed in twice the working precision. Same bits on every run, on the CPU for any
 ///         number of threads, if M has them. Not converging is a status, never an exception; r'Mr < 0 is `not_spd`.
-/// Cost    An iteration: one product with A, one application of M, 12 vectors read or written and 5 more for
-///         each direction kept. A GPU waits for the host three times in every iteration and once for each direction.
+/// Cost    An iteration: one product with A, one application of M, 9 vectors read or written and 2 more for
+///         each direction kept. A GPU waits for the host three times in every iteration.
 /// Throws  shape_error  A not square, wrong lengths, M for another number of unknowns
 ///         value_error  A not symmetric, a zero or negative diagonal entry (the text names it), NaN or infinity in A, b
 ///                      or x; a rule on the change of x; directions out of range

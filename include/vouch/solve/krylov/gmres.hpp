@@ -28,12 +28,13 @@ struct gmres_options : stopping_criterion {
 ///         however long, end `stagnated`. Where A is the real form of complex numbers (vouch/solve/complex.hpp) and M is
 ///         linear for them, as one vector and i times it tell, or any M of fgmres(), the scalars are complex, and vectors
 ///         are orthogonal as complex ones.
-/// Cost    Iteration k of a restart (on a GPU twice as many vectors where scalars are complex): one product with A, one application of M, and 4 k + 5 vectors read. A GPU waits for
-///         the host in every iteration.
+/// Cost    Iteration k of a restart: one product with A, one application of M, and 2 k + 6 vectors read or written. A GPU
+///         waits for the host once in every iteration.
 /// Throws  shape_error  A not square, wrong lengths, M for another number of unknowns
 ///         value_error  NaN or infinity in A, b or x; a restart below 1; a rule on the change of x
 /// Source  Saad, Schultz, SIAM J. Sci. Stat. Comput. 7 (1986); preconditioned from the right; classical Gram-Schmidt
-///         twice: Giraud, Langou, Rozloznik, van den Eshof, Numer. Math. 101 (2005).
+///         twice, the second time one iteration late with one pass of inner products for both: Bielich, Langou, Thomas,
+///         Swirydowicz, Yamazaki, Boman, Parallel Comput. 112 (2022).
 template <real T>
 solve_report gmres(const device& dev, csr_view<const T> A, view<const T> b, view<T> x,
                    const gmres_options& options = {}, const preconditioner<T>* M = nullptr);

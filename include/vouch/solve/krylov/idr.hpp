@@ -29,8 +29,8 @@ struct idr_options : stopping_criterion {
 ///         down: of an end without success x is the iterate of the least residual, up to a factor of two. Where A
 ///         is the real form of complex numbers (vouch/solve/complex.hpp) and M is linear for them, as one vector and i
 ///         times it tell, the scalars are complex.
-/// Cost    An iteration: one product with A, one application of M, about 5 s + 12 vectors read or written. A GPU waits
-///         for the host about s / 2 + 3 times in every iteration.
+/// Cost    An iteration: one product with A, one application of M, about 3 s + 13 vectors read or written. A GPU waits
+///         for the host three times in every iteration.
 /// Throws  shape_error  A not square, wrong lengths, M for another number of unknowns
 ///         value_error  NaN or infinity in A, b or x; s outside 1 to 16; a rule on the change of x
 /// Source  Sonneveld, van Gijzen, SIAM J. Sci. Comput. 31 (2008); van Gijzen, Sonneveld, ACM TOMS 38 (2011); the angle

@@ -18,14 +18,14 @@ struct least_squares_options : stopping_criterion {
 ///
 /// Shapes  A is m-by-n, b has m elements, x has n; m and n may be 0.
 /// Types   T is float or double.
-/// Memory  A, b and x live on dev; x holds the start and receives the result; overlaps nothing. The transpose of A, 3
-///         vectors of m elements and 9 of n besides.
+/// Memory  A, b and x live on dev; x holds the start and receives the result; overlaps nothing. The transpose of A, 2
+///         vectors of m elements and 7 of n besides.
 /// Result  Status converged means ||b - Ax||_2 <= max(rtol ||b||_2, atol), with b - Ax recomputed in twice the working
 ///         precision; or, unless must_fit is set, ||A'(b - Ax)||_2 <= rtol ||A||_F ||b - Ax||_2: a least-squares solution.
 ///         reason says which, normal_equations how small that is. From x = 0 and with columns of one norm it is the
 ///         shortest one. Same bits on every run; on the CPU for any number of threads. Not converging is a status,
 ///         never an exception.
-/// Cost    An iteration: a product with A and one with A', about 6 vectors of m elements and 16 of n read or written. A GPU waits
+/// Cost    An iteration: a product with A and one with A', 1 vector of m elements and at most 9 of n read or written. A GPU waits
 ///         for the host twice in every iteration. A'A has the square of the condition number of A.
 /// Throws  shape_error  wrong lengths; must_fit and A is not square
 ///         value_error  NaN or infinity in A, b or x; a rule on the change of x; without must_fit any rule but the residual's

@@ -16,6 +16,7 @@ class plan_operator final : public linear_operator<T> {
  public:
   explicit plan_operator(const spmv_plan<T>& plan) : plan_(plan) {}
   std::int64_t rows() const override { return plan_.rows(); }
+  const spmv_plan<T>& plan() const { return plan_; }
   void apply(const device&, view<const T> x, view<T> y) const override { plan_.multiply(T{1}, x, T{0}, y); }
 
  private:
