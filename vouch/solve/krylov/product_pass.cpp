@@ -37,17 +37,30 @@ VOUCH_SIMD_INLINE void finish_block(const product_pass<T>& p, const T* w, bool i
     for (std::int64_t k = 0; k < n; ++k) sizes[k] = y[k] / p.diagonal[i + k];
     size = sizes;
   }
-  add_products<T>(size, size, n, s.yy);
   const T* const u = p.u != nullptr ? p.u + i : nullptr;
   const T* const v = p.v != nullptr ? p.v + i : nullptr;
-  if (u != nullptr) add_products<T>(u, y, n, s.uy);
-  if (u != nullptr && is_complex) add_crossed_products<T>(u, y, n, s.crossed_uy);
-  if (v == nullptr) return;
-  add_products<T>(v, y, n, s.vy);
-  add_products<T>(v, v, n, s.vv);
-  if (is_complex) add_crossed_products<T>(v, y, n, s.crossed_vy);
-  if (u != nullptr) add_products<T>(u, v, n, s.uv);
-  if (u != nullptr && is_complex) add_crossed_products<T>(u, v, n, s.crossed_uv);
+  if (u == nullptr && v == nullptr) return add_products<T>(size, size, n, s.yy);
+  lanes<T> yy = s.yy, uy = s.uy, vy = s.vy, uv = s.uv, vv = s.vv;
+  if (v == nullptr)
+    lane_by_lane<T>(
+        {size, y, u}, n, [&](const lanes<T>(&x)[3]) __attribute__((always_inline)) {
+          yy += x[0] * x[0];
+          uy += x[2] * x[1];
+        });
+  else
+    lane_by_lane<T>(
+        {size, y, u != nullptr ? u : v, v}, n, [&](const lanes<T>(&x)[4]) __attribute__((always_inline)) {
+          yy += x[0] * x[0];
+          uy += x[2] * x[1];
+          vy += x[3] * x[1];
+          uv += x[2] * x[3];
+          vv += x[3] * x[3];
+        });
+  s.yy = yy, s.uy = uy, s.vy = vy, s.uv = uv, s.vv = vv;
+  if (!is_complex) return;
+  if (u != nullptr) add_crossed_products<T>(u, y, n, s.crossed_uy);
+  if (v != nullptr) add_crossed_products<T>(v, y, n, s.crossed_vy);
+  if (u != nullptr && v != nullptr) add_crossed_products<T>(u, v, n, s.crossed_uv);
 }
 
 template <real T>

@@ -25,7 +25,8 @@ struct product_pass {
   const T* v = nullptr;
 };
 
-/// Of what came out: y* y, of D^-1 y where there is D; u* y, v* y, u* v and v* v. The imaginary parts of complex ones.
+/// Of what came out: y* y, of D^-1 y where there is D; u* y, v* y, u* v and v* v, which mean nothing where u or v is not
+/// given. The imaginary parts of complex ones.
 struct product_sums {
   static constexpr int count = 8;
   double yy = 0, uy = 0, vy = 0, uv = 0, vv = 0;

@@ -17,12 +17,12 @@ template <real T>
 VOUCH_SIMD_INLINE complex_product product_of_piece(const T* u, const T* v, std::int64_t n) {
   lanes<T> alike{}, crossed{}, first{}, second{};
   lane_by_lane<T>(
-      u, v, n, [&](const lanes<T>& a, lanes<T>& b) __attribute__((always_inline)) {
-        first += a * a;
-        second += b * b;
-        alike += a * b;
-        exchange_parts<T>(b);
-        crossed += a * b;
+      {u, v}, n, [&](lanes<T>(&x)[2]) __attribute__((always_inline)) {
+        first += x[0] * x[0];
+        second += x[1] * x[1];
+        alike += x[0] * x[1];
+        exchange_parts<T>(x[1]);
+        crossed += x[0] * x[1];
       });
   return {{alternating_total<T>(alike), total<T>(crossed)}, total<T>(first), total<T>(second)};
 }

@@ -16,25 +16,23 @@ VOUCH_SIMD_INLINE void exchange_parts(lanes<T>& v) {
     v = __builtin_shufflevector(v, v, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14);
 }
 
-// add(u, v) for as many elements as there are lanes at a time, the rest filled up with zeros.
-template <real T, class Add>
-VOUCH_SIMD_INLINE void lane_by_lane(const T* u, const T* v, std::int64_t n, const Add& add) {
+// add(x) for as many elements of each of Count vectors as there are lanes at a time, the rest filled up with zeros.
+template <real T, int Count, class Add>
+VOUCH_SIMD_INLINE void lane_by_lane(const T* const (&from)[Count], std::int64_t n, const Add& add) {
   constexpr int width = simd<T>::width;
   const std::int64_t whole = n / width * width;
-  lanes<T> a, b;
+  lanes<T> x[Count];
   for (std::int64_t i = 0; i < whole; i += width) {
-    load<T>(a, u + i);
-    load<T>(b, v + i);
-    add(a, b);
+    for (int k = 0; k < Count; ++k) load<T>(x[k], from[k] + i);
+    add(x);
   }
   if (whole < n) {
-    T rest[2][width] = {};
-    const auto bytes = static_cast<std::size_t>(n - whole) * sizeof(T);
-    std::memcpy(rest[0], u + whole, bytes);
-    std::memcpy(rest[1], v + whole, bytes);
-    load<T>(a, rest[0]);
-    load<T>(b, rest[1]);
-    add(a, b);
+    T rest[width] = {};
+    for (int k = 0; k < Count; ++k) {
+      std::memcpy(rest, from[k] + whole, static_cast<std::size_t>(n - whole) * sizeof(T));
+      load<T>(x[k], rest);
+    }
+    add(x);
   }
 }
 
@@ -42,16 +40,16 @@ VOUCH_SIMD_INLINE void lane_by_lane(const T* u, const T* v, std::int64_t n, cons
 template <real T>
 VOUCH_SIMD_INLINE void add_products(const T* u, const T* v, std::int64_t n, lanes<T>& sum) {
   lane_by_lane<T>(
-      u, v, n, [&](const lanes<T>& a, const lanes<T>& b) __attribute__((always_inline)) { sum += a * b; });
+      {u, v}, n, [&](const lanes<T>(&x)[2]) __attribute__((always_inline)) { sum += x[0] * x[1]; });
 }
 
 /// sum += u times the other part of v: of the imaginary part of u* v what the even lanes have less the odd ones.
 template <real T>
 VOUCH_SIMD_INLINE void add_crossed_products(const T* u, const T* v, std::int64_t n, lanes<T>& sum) {
   lane_by_lane<T>(
-      u, v, n, [&](const lanes<T>& a, lanes<T>& b) __attribute__((always_inline)) {
-        exchange_parts<T>(b);
-        sum += a * b;
+      {u, v}, n, [&](lanes<T>(&x)[2]) __attribute__((always_inline)) {
+        exchange_parts<T>(x[1]);
+        sum += x[0] * x[1];
       });
 }
 
