@@ -44,12 +44,16 @@ TEST(out_of_memory, names_the_place_and_both_sizes_in_readable_units) {
   EXPECT_EQ(e.bytes_free(), 1536);
 }
 
+TEST(out_of_memory, is_silent_of_what_is_not_known) {
+  EXPECT_STREQ(out_of_memory("cuDSS", 0, 1536).what(), "out of memory on cuDSS: 1.5 KiB free");
+}
+
 TEST(out_of_memory, picks_the_unit_that_fits) {
   const auto asked = [](std::int64_t bytes) {
     const std::string text = out_of_memory("the host", bytes, 0).what();
     return text.substr(0, text.find(" asked")).substr(std::string("out of memory on the host: ").size());
   };
-  EXPECT_EQ(asked(0), "0 bytes");
+  EXPECT_EQ(asked(2), "2 bytes");
   EXPECT_EQ(asked(1023), "1023 bytes");
   EXPECT_EQ(asked(1024), "1.0 KiB");
   EXPECT_EQ(asked(1024 * 1024 - 1), "1.0 MiB");  // not 1024.0 KiB

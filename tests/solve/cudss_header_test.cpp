@@ -18,6 +18,7 @@ static_assert(int{setting::pivoting} == CUDSS_CONFIG_PIVOT_TYPE &&
               int{setting::hybrid_memory} == CUDSS_CONFIG_HYBRID_MEMORY_MODE &&
               int{setting::hybrid_device_limit} == CUDSS_CONFIG_HYBRID_DEVICE_MEMORY_LIMIT &&
               int{setting::host_threads} == CUDSS_CONFIG_HOST_NTHREADS &&
+              int{setting::superpanels} == CUDSS_CONFIG_USE_SUPERPANELS &&
               int{setting::deterministic} == CUDSS_CONFIG_DETERMINISTIC_MODE);
 static_assert(int{fact::info} == CUDSS_DATA_INFO && int{fact::entries} == CUDSS_DATA_LU_NNZ &&
               int{fact::perturbed} == CUDSS_DATA_NPIVOTS && int{fact::inertia} == CUDSS_DATA_INERTIA &&
@@ -27,10 +28,12 @@ static_assert(int{fact::info} == CUDSS_DATA_INFO && int{fact::entries} == CUDSS_
 static_assert(int{analysis} == CUDSS_PHASE_ANALYSIS && int{factorisation} == CUDSS_PHASE_FACTORIZATION &&
               int{refactorisation} == CUDSS_PHASE_REFACTORIZATION && int{solution} == CUDSS_PHASE_SOLVE);
 static_assert(int{general} == CUDSS_MTYPE_GENERAL && int{symmetric} == CUDSS_MTYPE_SYMMETRIC &&
-              int{definite} == CUDSS_MTYPE_SPD);
+              int{hermitian} == CUDSS_MTYPE_HERMITIAN && int{definite} == CUDSS_MTYPE_SPD &&
+              int{hermitian_definite} == CUDSS_MTYPE_HPD);
 static_assert(int{full} == CUDSS_MVIEW_FULL && int{upper} == CUDSS_MVIEW_UPPER &&
               int{from_zero} == CUDSS_BASE_ZERO && int{by_columns} == CUDSS_LAYOUT_COL_MAJOR);
 static_assert(int{float_type} == CUDA_R_32F && int{double_type} == CUDA_R_64F &&
+              int{complex_float_type} == CUDA_C_32F && int{complex_double_type} == CUDA_C_64F &&
               int{int32_type} == CUDA_R_32I && int{int64_type} == CUDA_R_64I);
 static_assert(int{major} == MAJOR_VERSION && int{minor} == MINOR_VERSION && int{patch} == PATCH_LEVEL);
 

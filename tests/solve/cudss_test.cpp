@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -13,6 +14,8 @@
 
 #include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/random.hpp>
+#include <vouch/solve/complex.hpp>
 #include <vouch/solve/direct/cudss/library.hpp>
 #include <vouch/solve/direct/gpu_factors.hpp>
 #include <vouch/solve/direct/sparse_backends.hpp>
@@ -32,6 +35,9 @@ class fault {
   explicit fault(const char* which) { setenv("MOCK_CUDSS", which, 1); }
   ~fault() { unsetenv("MOCK_CUDSS"); }
 };
+
+// What the mock has counted.
+int counted(const char* what) { return cudss::library().find<int()>(what)(); }
 
 // Not symmetric, with a zero on the diagonal.
 csr<double> any_matrix(std::int32_t n, std::uint64_t seed) {
@@ -69,7 +75,7 @@ solve_report solve(gpu_factors<double, double>& factors, const csr<double>& A, c
 }
 
 solve_report solve(cudss::kind which, const csr<double>& A) {
-  gpu_factors<double, double> factors(cpu, which, A.all(), 1);
+  gpu_factors<double, double> factors(cpu, which, A.all(), {});
   std::vector<double> x;
   return solve(factors, A, testing::random_vector(A.rows, 1), x);
 }
@@ -90,7 +96,7 @@ TEST(cudss, factors_of_every_kind_solve_as_eigen_does) {
       const csr<double> A = which == cudss::kind::cholesky ? testing::random_spd(n, 3, 5)
                             : which == cudss::kind::ldlt   ? indefinite(n, n / 3, 6)
                                                            : any_matrix(n, 7);
-      gpu_factors<double, double> factors(cpu, which, A.all(), 1);
+      gpu_factors<double, double> factors(cpu, which, A.all(), {});
       const std::vector<double> b = testing::random_vector(n, 8);
       std::vector<double> x;
       const solve_report report = solve(factors, A, b, x, {.rtol = 1e-13});
@@ -116,6 +122,13 @@ TEST(cudss, pivots_of_symmetric_factors_count_eigenvalues) {
   }
 }
 
+// Without superpanels, as it does not interchange in them in deterministic mode.
+TEST(cudss, symmetric_matrices_are_analysed_once) {
+  const int before = counted("mock_cudss_analyses");
+  EXPECT_EQ(solve(cudss::kind::ldlt, indefinite(30, 4, 4)).status, solve_status::converged);
+  EXPECT_EQ(counted("mock_cudss_analyses"), before + 1);
+}
+
 TEST(cudss, goes_without_interchanges_where_they_are_refused) {
   const fault refuses("no-interchanges");
   const solve_report report = solve(cudss::kind::ldlt, indefinite(30, 4, 4));
@@ -123,20 +136,29 @@ TEST(cudss, goes_without_interchanges_where_they_are_refused) {
   EXPECT_EQ(report.signs->negative, 4);
 }
 
-TEST(cudss, several_columns_and_new_values) {
+template <real F>
+void solve_columns_and_renew(bool same_bits) {
   csr<double> A = any_matrix(35, 1);
-  gpu_factors<double, double> factors(cpu, cudss::kind::lu, A.all(), 1);
-  constexpr std::int64_t columns = 3;
+  gpu_factors<double, F> factors(cpu, cudss::kind::lu, A.all(), {.same_bits = same_bits});
+  constexpr std::int64_t columns = 11;
   const std::vector<double> B = testing::random_vector(columns * A.rows, 2);
   for (int step = 0; step < 3; ++step) {
+    const int before = counted("mock_cudss_solutions");
     std::vector<double> X(B.size());
     const std::vector<solve_report> reports = factors.solve(
         "sparse-lu", A.all(), columns, {B.data(), columns * A.rows}, {X.data(), columns * A.rows}, {});
-    ASSERT_EQ(reports.size(), 3U);
+    ASSERT_EQ(reports.size(), static_cast<std::size_t>(columns));
+    // Eight at a time and three, refined at most twice, and their errors: where all are solved for at once.
+    const int solutions = counted("mock_cudss_solutions") - before;
+    EXPECT_EQ(solutions <= 8, !same_bits) << solutions;
     const Eigen::MatrixXd wanted =
         densify(A).partialPivLu().solve(Eigen::Map<const Eigen::MatrixXd>(B.data(), A.rows, columns));
     for (std::int64_t j = 0; j < columns; ++j) {
-      EXPECT_EQ(reports[static_cast<std::size_t>(j)].status, solve_status::converged);
+      const solve_report& report = reports[static_cast<std::size_t>(j)];
+      EXPECT_EQ(report.status, solve_status::converged) << report.reason;
+      EXPECT_EQ(report.reproducible, same_bits);
+      EXPECT_EQ(report.repeats, same_bits);
+      EXPECT_TRUE(report.error_estimate.has_value());
       for (std::int64_t i = 0; i < A.rows; ++i)
         EXPECT_NEAR(X[static_cast<std::size_t>(j * A.rows + i)], wanted(i, j),
                     1e-7 * (1 + wanted.cwiseAbs().maxCoeff()));
@@ -146,9 +168,15 @@ TEST(cudss, several_columns_and_new_values) {
   }
 }
 
+TEST(cudss, several_columns_and_new_values) {
+  solve_columns_and_renew<double>(true);
+  solve_columns_and_renew<double>(false);
+  solve_columns_and_renew<float>(false);
+}
+
 TEST(cudss, single_factors_make_a_double_solution) {
   const csr<double> A = testing::random_spd(60, 3, 3);
-  gpu_factors<double, float> factors(cpu, cudss::kind::cholesky, A.all(), 1);
+  gpu_factors<double, float> factors(cpu, cudss::kind::cholesky, A.all(), {});
   for (const double size : {1.0, 1e-60, 1e60}) {  // beyond what single precision has
     std::vector<double> b = testing::random_vector(60, 2), x(60);
     for (double& value : b) value *= size;
@@ -163,12 +191,108 @@ TEST(cudss, single_factors_make_a_double_solution) {
   }
   csr<double> large = testing::random_spd(5, 2, 3);
   large.val[0] = 1e39;
-  EXPECT_THROW((gpu_factors<double, float>(cpu, cudss::kind::cholesky, large.all(), 1)), value_error);
+  EXPECT_THROW((gpu_factors<double, float>(cpu, cudss::kind::cholesky, large.all(), {})), value_error);
+}
+
+using complex = std::complex<double>;
+
+// Of a band and some entries far away, dominant but for half the signs of the indefinite ones.
+Eigen::MatrixXcd complex_matrix(cudss::kind which, int n) {
+  std::uint64_t counter = 0;
+  const auto number = [&] { return 2 * random_unit(9, counter++) - 1; };
+  const bool hermitian = which == cudss::kind::cholesky || which == cudss::kind::ldlh;
+  Eigen::MatrixXcd A = Eigen::MatrixXcd::Zero(n, n);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < i; ++j) {
+      if (i - j > 2 && i - j != 7) continue;
+      A(i, j) = complex(number(), number());
+      A(j, i) = hermitian ? std::conj(A(i, j)) : which == cudss::kind::ldlt ? A(i, j) : complex(number(), 0.5);
+    }
+  for (int i = 0; i < n; ++i) {
+    const double size = A.row(i).cwiseAbs().sum() + 1;
+    A(i, i) = hermitian ? complex(which == cudss::kind::ldlh && i % 3 == 0 ? -size : size) : complex(1, size);
+  }
+  return A;
+}
+
+csr<double> real_form_of(const Eigen::MatrixXcd& A) {
+  std::vector<testing::triplet> entries;
+  for (std::int32_t i = 0; i < A.rows(); ++i)
+    for (std::int32_t j = 0; j < A.cols(); ++j) {
+      if (A(i, j) == 0.0) continue;
+      entries.push_back({2 * i, 2 * j, A(i, j).real()});
+      entries.push_back({2 * i, 2 * j + 1, -A(i, j).imag()});
+      entries.push_back({2 * i + 1, 2 * j, A(i, j).imag()});
+      entries.push_back({2 * i + 1, 2 * j + 1, A(i, j).real()});
+    }
+  return testing::from_triplets(static_cast<std::int32_t>(2 * A.rows()), entries);
+}
+
+template <real F>
+void solve_complex(cudss::kind which) {
+  constexpr int n = 30;
+  const Eigen::MatrixXcd dense = complex_matrix(which, n);
+  csr<double> A = real_form_of(dense);
+  gpu_factors<double, F> factors(cpu, which, A.all(), {});
+  const std::vector<double> b = testing::random_vector(2 * n, 8);
+  const auto solved = [&](double times) {
+    std::vector<double> x(b.size());
+    const solve_report report =
+        factors.solve("sparse-lu", A.all(), 1, {b.data(), 2 * n}, {x.data(), 2 * n}, {.rtol = 1e-13}).front();
+    EXPECT_EQ(report.status, solve_status::converged) << report.reason;
+    const Eigen::VectorXcd wanted =
+        (times * dense)
+            .partialPivLu()
+            .solve(Eigen::Map<const Eigen::VectorXcd>(reinterpret_cast<const complex*>(b.data()), n));
+    for (int i = 0; i < n; ++i) {
+      const std::size_t at = 2 * static_cast<std::size_t>(i);
+      EXPECT_LE(std::abs(complex(x[at], x[at + 1]) - wanted[i]), 1e-11 * wanted.cwiseAbs().maxCoeff());
+    }
+    return report;
+  };
+  const solve_report report = solved(1);
+  EXPECT_NE(report.engine.find("complex numbers, 900 entries"), std::string::npos) << report.engine;
+  EXPECT_EQ(report.signs.has_value(), which == cudss::kind::ldlh);
+  if (report.signs) {  // those of the real form
+    const Eigen::VectorXd values = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXcd>(dense).eigenvalues();
+    EXPECT_EQ(report.signs->negative, 2 * (values.array() < 0).count());
+    EXPECT_EQ(report.signs->positive, 2 * (values.array() > 0).count());
+  }
+  for (double& value : A.val) value *= 3;
+  factors.factorise(A.all());
+  solved(3);
+}
+
+TEST(cudss, complex_numbers_are_factorised_as_such) {
+  for (const cudss::kind which :
+       {cudss::kind::cholesky, cudss::kind::ldlh, cudss::kind::ldlt, cudss::kind::lu}) {
+    solve_complex<double>(which);
+    solve_complex<float>(which);
+  }
+}
+
+TEST(cudss, new_values_need_not_be_complex_numbers) {
+  csr<double> A = real_form_of(complex_matrix(cudss::kind::lu, 20));
+  gpu_factors<double, double> factors(cpu, cudss::kind::lu, A.all(), {});
+  const std::vector<double> b = testing::random_vector(40, 8);
+  for (const bool still : {true, false, true}) {
+    std::vector<double> x;
+    A.val[0] += still ? 0 : 0.5;
+    factors.factorise(A.all());
+    const solve_report report = solve(factors, A, b, x, {.rtol = 1e-12});
+    EXPECT_EQ(report.status, solve_status::converged) << report.reason;
+    EXPECT_EQ(report.engine.find("complex numbers") != std::string::npos, still) << report.engine;
+    const Eigen::VectorXd wanted =
+        densify(A).partialPivLu().solve(Eigen::Map<const Eigen::VectorXd>(b.data(), 40));
+    for (int i = 0; i < 40; ++i)
+      EXPECT_NEAR(x[static_cast<std::size_t>(i)], wanted[i], 1e-10 * wanted.cwiseAbs().maxCoeff());
+    A.val[0] -= still ? 0 : 0.5;
+  }
 }
 
 TEST(cudss, matrices_without_rows_need_no_library) {
   const csr<double> A = testing::from_triplets(0, {});
-  gpu_factors<double, double> factors(cpu, cudss::kind::lu, A.all(), 1);
+  gpu_factors<double, double> factors(cpu, cudss::kind::lu, A.all(), {});
   EXPECT_EQ(factors.solve("sparse-lu", A.all(), 1, {nullptr, 0}, {nullptr, 0}, {}).front().status,
             solve_status::converged);
 }
@@ -211,6 +335,8 @@ TEST(cudss, failures_have_names) {
     EXPECT_NE(text.find(what), std::string::npos) << text;
   };
   names(text_of("no-memory"), "cuDSS 1.2.3");
+  names(text_of("no-memory-to-analyse"), "out of memory on cuDSS 1.2.3 on GPU -1: ");
+  EXPECT_EQ(text_of("no-memory-to-analyse").find("asked"), std::string::npos) << text_of("no-memory-to-analyse");
   names(text_of("large"), "the factors of cuDSS 1.2.3");
   names(text_of("refuses"), "does not take this matrix");
   names(text_of("fails"), "fails in the factorisation, status 6");
@@ -221,6 +347,19 @@ TEST(cudss, failures_have_names) {
   }
   const fault predicts("large");
   EXPECT_THROW(solve(cudss::kind::lu, A), out_of_memory);
+}
+
+TEST(cudss, leaves_no_objects_behind_whatever_fails) {
+  const csr<double> A = testing::random_spd(30, 3, 1);
+  const int before = counted("mock_cudss_objects");
+  for (const char* which : {"no-data", "no-interrupt", "no-matrix", "no-memory-to-analyse", "no-memory", "fails",
+                            "refuses", "no-solution", "large"}) {
+    const fault fails(which);
+    EXPECT_THROW(solve(cudss::kind::ldlt, A), error) << which;
+    EXPECT_EQ(counted("mock_cudss_objects"), before) << which;
+  }
+  EXPECT_EQ(solve(cudss::kind::ldlt, A).status, solve_status::converged);
+  EXPECT_EQ(counted("mock_cudss_objects"), before);
 }
 
 TEST(cudss, keeps_factors_in_host_memory_where_they_do_not_fit) {

@@ -25,9 +25,10 @@ parse_error::parse_error(const std::string& file, std::int64_t line, std::int64_
                          const std::string& message, std::string hint)
     : error(place(file, line, column) + ": " + message, std::move(hint)), line_(line), column_(column) {}
 
+// Nothing asked: how much is not known.
 out_of_memory::out_of_memory(const std::string& where, std::int64_t bytes_asked, std::int64_t bytes_free)
-    : error("out of memory on " + where + ": " + in_units(bytes_asked) + " asked, " + in_units(bytes_free) +
-            " free"),
+    : error("out of memory on " + where + ": " + (bytes_asked > 0 ? in_units(bytes_asked) + " asked, " : "") +
+            in_units(bytes_free) + " free"),
       bytes_asked_(bytes_asked),
       bytes_free_(bytes_free) {}
 

@@ -53,31 +53,25 @@ class factored_engine final : public block_inner_solver<T> {
 };
 
 template <real T>
-double largest(const device& dev, const array<T>& v) {
+double largest(const device& dev, view<const T> v) {
   if (v.size() == 0) return 0;
   T value{};
   copy_bytes(&value, device::cpu(1), v.data() + iamax<T>(dev, v), dev, sizeof value);
   return std::fabs(static_cast<double>(value));
 }
 
-// The error is one more solve away, unless the factors are those of another matrix, as where A is singular to
-// working precision: then that solve makes of the rounding in the residual an error near the size of x, and where it is
-// not far below that, a second solve shows that what is left of it comes no nearer to zero. known is the residual of x,
-// and then room for another.
+// The error is one more solve away, which made e of the residual, unless the factors are those of another matrix, as where
+// A is singular to working precision: then that solve makes of the rounding in the residual an error near the size of x,
+// and where it is not far below that, a second solve shows that what is left of it comes no nearer to zero.
 //
 // Where ||A^-1|| itself is too dear, what the solves have made of b and of the residual is less than it.
 template <real T>
-void estimate_error(const checked_problem<T>& problem, factorisation<T>& A, const T* x,
-                    known_residual<T>& known, solve_report& report) {
-  const residual_facts& facts = known.facts;
-  T* const r = known.r.data();
-  array<T> e(problem.dev, problem.rows);
-  copy_bytes(e.data(), problem.dev, r, problem.dev, static_cast<std::size_t>(problem.rows) * sizeof(T));
-  if (facts.norm_inf > 0) A.solve(e.data());
+void estimate_error(const checked_problem<T>& problem, factorisation<T>& A, const T* x, const residual_facts& facts,
+                    view<T> e, solve_report& report) {
   double inverse = A.inverse_norm();
   if (std::isnan(inverse) && facts.rhs_norm_inf > 0) {
     inverse = facts.x_norm_inf / facts.rhs_norm_inf;
-    if (facts.norm_inf > 0) inverse = std::max(inverse, largest(problem.dev, e) / facts.norm_inf);
+    if (facts.norm_inf > 0) inverse = std::max(inverse, largest<T>(problem.dev, e) / facts.norm_inf);
   }
   const double condition = facts.matrix_norm_inf * inverse;
   if (std::isfinite(condition)) report.condition_estimate = condition;
@@ -85,10 +79,11 @@ void estimate_error(const checked_problem<T>& problem, factorisation<T>& A, cons
   if (!detail::rounds_as_normal<T>(size, report.rhs_norm)) return;
   const double error = detail::norm2<T>(problem.dev, e.data(), problem.rows);
   const auto halves = [&] {
-    problem.residual_of(x, e.data(), r);
-    A.solve(r);
+    array<T> r(problem.dev, problem.rows);
+    problem.residual_of(x, e.data(), r.data());
+    A.solve(r.data());
     constexpr double unit_roundoff = std::numeric_limits<T>::epsilon() / 2;
-    return detail::norm2<T>(problem.dev, r, problem.rows) <= std::max(0.5 * error, unit_roundoff * size);
+    return detail::norm2<T>(problem.dev, r.data(), problem.rows) <= std::max(0.5 * error, unit_roundoff * size);
   };
   constexpr double far_below = 0x1p-10;
   if (std::isfinite(error / size) && (error <= far_below * size || halves()))
@@ -97,6 +92,29 @@ void estimate_error(const checked_problem<T>& problem, factorisation<T>& A, cons
     report.warnings.push_back(string_printf(
         "the matrix is singular to %s precision: no digit of x is certain, however small the residual",
         report.precision.c_str()));
+}
+
+// The same for several columns, with one solve for all of them.
+template <real T>
+void estimate_errors(std::span<checked_column<T>* const> columns, factorisation<T>& A) {
+  const device dev = columns.front()->problem.dev;
+  const std::int64_t n = columns.front()->problem.rows, count = std::ssize(columns);
+  array<T> errors(dev, count * n);
+  std::vector<residual_facts> facts;
+  bool all = true;  // have a residual
+  for (std::int64_t j = 0; j < count; ++j) {
+    const checked_column<T>& c = *columns[j];
+    T* const e = errors.data() + j * n;
+    facts.push_back(c.known ? c.known->facts : c.problem.residual_of(c.x.data(), nullptr, e));
+    if (c.known) copy_bytes(e, dev, c.known->r.data(), dev, static_cast<std::size_t>(n) * sizeof(T));
+    all = all && facts.back().norm_inf > 0;
+  }
+  if (all) A.solve_columns(errors.data(), n, count);
+  for (std::int64_t j = 0; j < count; ++j) {
+    T* const e = errors.data() + j * n;
+    if (!all && facts[j].norm_inf > 0) A.solve(e);
+    estimate_error<T>(columns[j]->problem, A, columns[j]->x.data(), facts[j], {e, n}, columns[j]->report);
+  }
 }
 
 }  // namespace
@@ -114,10 +132,11 @@ template <real T>
 void end_failed(const factorisation<T>& factors, const residual_facts& start, solve_report& report) {
   const bool definite = factors.needs_definite();
   report.status = definite ? solve_status::not_spd : solve_status::breakdown;
-  report.reason =
-      string_printf(definite ? "pivot %lld is not positive: the matrix is not positive definite in %s precision"
-                             : "pivot %lld is exactly zero: the matrix is singular in %s precision",
-                    static_cast<long long>(factors.failed()), report.precision.c_str());
+  const std::string pivot = factors.orders_rows() ? "a pivot" : "pivot " + std::to_string(factors.failed());
+  report.reason = pivot +
+                  (definite ? " is not positive: the matrix is not positive definite in "
+                            : " is exactly zero: the matrix is singular in ") +
+                  report.precision + " precision";
   report.rhs_norm = start.rhs_norm2;
   report.true_residual = start.norm2;
   report.backward_error = start.backward_error();
@@ -161,8 +180,9 @@ void factored_solve(std::span<checked_column<T>> columns, const std::string& met
   const bool failed = factors->failed() > 0;
   factored_engine<T> engine(dev, n, *factors);
   if (!failed) residual_checked_solve(columns, engine, goal);
+  std::vector<checked_column<T>*> solved;
   for (std::size_t j = 0; j < columns.size(); ++j) {
-    auto& [problem, x, report, own] = columns[j];
+    solve_report& report = columns[j].report;
     if (failed && starts[j].rhs_norm2 > 0)
       end_failed(*factors, starts[j], report);
     else if (failed)
@@ -175,10 +195,12 @@ void factored_solve(std::span<checked_column<T>> columns, const std::string& met
     report.signs = factors->signs();
     report.rank = factors->rank();
     name_singular(n, report);
-    if (failed || !has_solution(report.status)) continue;
-    known_residual<T>& known = own ? *own : of_all;
-    if (!own) known.facts = problem.residual_of(x.data(), nullptr, known.r.data());
-    estimate_error(problem, *factors, x.data(), known, report);
+    if (!failed && has_solution(report.status)) solved.push_back(&columns[j]);
+  }
+  constexpr std::int64_t at_once = block_inner_solver<T>::most;
+  for (std::int64_t j = 0; j < std::ssize(solved); j += at_once) {
+    const std::span block(solved.data() + j, std::min<std::size_t>(at_once, solved.size() - j));
+    estimate_errors<T>(block, *factors);
   }
   columns.front().report.setup_seconds = seconds;
 }

@@ -22,6 +22,8 @@ class factorisation {
   virtual ~factorisation() = default;
   /// 0, or the pivot (from 1) at which the factorisation ended.
   virtual std::int64_t failed() const = 0;
+  /// Whether rows are eliminated in another order than they are given in, of which a pivot's number says nothing.
+  virtual bool orders_rows() const { return false; }
   /// Whether it ends only where the matrix is not positive definite.
   virtual bool needs_definite() const { return false; }
   /// x := A^-1 x, about.

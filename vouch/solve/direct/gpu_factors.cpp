@@ -28,6 +28,22 @@ T largest(const device& dev, view<const T> v) {
   return std::fabs(value);
 }
 
+// to := from, rounded to F.
+template <real F, real T>
+void put(const device& dev, F* to, const T* from, std::int64_t count) {
+  if constexpr (sizeof(T) == sizeof(F))
+    copy_bytes(to, dev, from, dev, static_cast<std::size_t>(count) * sizeof(T));
+  else
+    convert<F, T>(dev, to, from, count);
+}
+
+// A power of two that brings a vector near 1: residuals may lie below what single precision has.
+template <real T>
+int exponent_of(const device& dev, view<const T> v) {
+  const T most = largest<T>(dev, v);
+  return most > 0 && std::isfinite(most) ? std::ilogb(most) : 0;
+}
+
 }  // namespace
 
 // For one solve.
@@ -36,67 +52,90 @@ class gpu_factors<T, F>::adapter final : public factorisation<T> {
  public:
   explicit adapter(gpu_factors& all) : all_(all) {}
   std::int64_t failed() const override { return all_.factors_ ? all_.factors_->failed() : 0; }
+  bool orders_rows() const override { return true; }
   bool needs_definite() const override { return all_.kind_ == cudss::kind::cholesky; }
-  void solve(T* x) override { all_.apply(x); }
+  void solve(T* x) override { all_.apply(x, 1); }
+  void solve_columns(T* x, std::int64_t, std::int64_t columns) override { all_.apply(x, columns); }
   // Ten deterministic solves take as long as the factorisation.
   double inverse_norm() override { return std::numeric_limits<double>::quiet_NaN(); }
   std::string name() const override { return all_.name(); }
   std::string backend() const override { return "cudss"; }
   bool reproducible() const override { return repeats(); }
-  bool repeats() const override { return !all_.factors_ || !all_.factors_->in_host_memory(); }
-  std::optional<inertia> signs() const override {
-    return all_.factors_ ? all_.factors_->found().signs : std::nullopt;
-  }
+  bool repeats() const override { return !all_.factors_ || all_.factors_->repeats(); }
+  std::optional<inertia> signs() const override { return all_.signs(); }
 
  private:
   gpu_factors& all_;
 };
 
 template <real T, real F>
-gpu_factors<T, F>::gpu_factors(const device& dev, cudss::kind which, csr_view<const T> A, int threads)
-    : dev_(dev), kind_(which), rows_(A.rows), rhs_(dev, A.rows) {
+gpu_factors<T, F>::gpu_factors(const device& dev, cudss::kind which, csr_view<const T> A,
+                               const cudss::working& how)
+    : dev_(dev), kind_(which), how_(how), rows_(A.rows) {
   const ieee_environment here;
-  if (sizeof(T) != sizeof(F)) solution_ = array<F>(dev, A.rows);
-  if (A.rows > 0) factors_.emplace(dev, which, in_factor_precision(A), threads);
+  if (rows_ > 0) make(A, find_complex_form(dev, A));
+}
+
+template <real T, real F>
+void gpu_factors<T, F>::check_overflow(csr_view<const T> A) const {
+  if constexpr (sizeof(T) != sizeof(F))
+    if (const T most = largest<T>(dev_, {A.val, A.nonzeros}); most > std::numeric_limits<F>::max())
+      throw value_error(string_printf("%.9g overflows single precision", static_cast<double>(most)),
+                        "take --precision double");
+}
+
+template <real T, real F>
+void gpu_factors<T, F>::make(csr_view<const T> A, std::optional<number_matrix<T>> form) {
+  check_overflow(A);
+  number_matrix<F> numbers;
+  if (form) {
+    numbers = {form->rows, true, std::move(form->row_ptr), std::move(form->col),
+               array<F>(dev_, form->val.size())};
+    put<F, T>(dev_, numbers.val.data(), form->val.data(), form->val.size());
+    form.reset();
+  } else {
+    numbers = {A.rows, false, array<std::int64_t>(dev_, A.rows + 1), array<std::int32_t>(dev_, A.nonzeros),
+               array<F>(dev_, A.nonzeros)};
+    copy_bytes(numbers.row_ptr.data(), dev_, A.row_ptr, dev_, static_cast<std::size_t>(A.rows + 1) * 8);
+    copy_bytes(numbers.col.data(), dev_, A.col, dev_, static_cast<std::size_t>(A.nonzeros) * 4);
+    put<F, T>(dev_, numbers.val.data(), A.val, A.nonzeros);
+  }
+  factors_.reset();
+  factors_.emplace(dev_, kind_, std::move(numbers), how_);
 }
 
 template <real T, real F>
 void gpu_factors<T, F>::factorise(csr_view<const T> A) {
   const ieee_environment here;
-  if (factors_) factors_->factorise(in_factor_precision(A));
-}
-
-template <real T, real F>
-csr_view<const F> gpu_factors<T, F>::in_factor_precision(csr_view<const T> A) {
-  if constexpr (sizeof(T) == sizeof(F)) {
-    return A;
-  } else {
-    if (const T most = largest<T>(dev_, {A.val, A.nonzeros}); most > std::numeric_limits<F>::max())
-      throw value_error(string_printf("%.9g overflows single precision", static_cast<double>(most)),
-                        "take --precision double");
-    if (values_.size() != A.nonzeros) values_ = array<F>(dev_, A.nonzeros);
-    convert<F, T>(dev_, values_.data(), A.val, A.nonzeros);
-    return {A.rows, A.cols, A.nonzeros, A.row_ptr, A.col, values_.data()};
-  }
+  if (rows_ == 0) return;
+  std::optional<number_matrix<T>> form = find_complex_form(dev_, A);
+  if (!factors_ || form.has_value() != factors_->matrix().complex) return make(A, std::move(form));
+  check_overflow(A);
+  put<F, T>(dev_, factors_->values(), form ? form->val.data() : A.val, form ? form->val.size() : A.nonzeros);
+  factors_->refactorise();
 }
 
 // x := A^-1 x, about.
 template <real T, real F>
-void gpu_factors<T, F>::apply(T* x) {
+void gpu_factors<T, F>::apply(T* x, std::int64_t columns) {
   if (!factors_) return;
+  const std::int64_t all = columns * rows_;
+  if (rhs_.size() < all) rhs_ = array<F>(dev_, all);
   if constexpr (sizeof(T) == sizeof(F)) {
-    copy_bytes(rhs_.data(), dev_, x, dev_, static_cast<std::size_t>(rows_) * sizeof(T));
-    factors_->solve(rhs_.data(), x);
+    copy_bytes(rhs_.data(), dev_, x, dev_, static_cast<std::size_t>(all) * sizeof(T));
+    factors_->solve(columns, rhs_.data(), x);
   } else {
-    // Residuals may lie below what F has: by a power of two near 1.
-    const T most = largest<T>(dev_, {x, rows_});
-    if (!(most > 0) || !std::isfinite(most)) return;
-    const int exponent = std::ilogb(most);
-    scale<T>(dev_, x, std::ldexp(T{1}, -exponent), rows_);
-    convert<F, T>(dev_, rhs_.data(), x, rows_);
-    factors_->solve(rhs_.data(), solution_.data());
-    convert<T, F>(dev_, x, solution_.data(), rows_);
-    scale<T>(dev_, x, std::ldexp(T{1}, exponent), rows_);
+    if (solution_.size() < all) solution_ = array<F>(dev_, all);
+    std::vector<int> exponents;
+    for (std::int64_t j = 0; j < columns; ++j) {
+      exponents.push_back(exponent_of<T>(dev_, {x + j * rows_, rows_}));
+      scale<T>(dev_, x + j * rows_, std::ldexp(T{1}, -exponents.back()), rows_);
+    }
+    convert<F, T>(dev_, rhs_.data(), x, all);
+    factors_->solve(columns, rhs_.data(), solution_.data());
+    convert<T, F>(dev_, x, solution_.data(), all);
+    for (std::int64_t j = 0; j < columns; ++j)
+      scale<T>(dev_, x + j * rows_, std::ldexp(T{1}, exponents[static_cast<std::size_t>(j)]), rows_);
   }
 }
 
@@ -104,12 +143,23 @@ template <real T, real F>
 std::string gpu_factors<T, F>::name() const {
   if (!factors_) return cudss::name();
   const cudss::statistics& found = factors_->found();
-  std::string text = cudss::name() + string_printf(", %.4g entries in the factors", found.entries);
+  std::string text = cudss::name();
+  if (factors_->matrix().complex) text += ", complex numbers";
+  text += string_printf(", %.4g entries in the factors", found.entries);
   if (found.flops > 0) text += string_printf(", %.3g operations", found.flops);
   if (found.perturbed > 0)
     text += string_printf(", %lld pivots perturbed", static_cast<long long>(found.perturbed));
   if (factors_->in_host_memory()) text += ", in part in host memory";
   return text;
+}
+
+// Of the real form, which has every eigenvalue of a Hermitian matrix twice.
+template <real T, real F>
+std::optional<inertia> gpu_factors<T, F>::signs() const {
+  if (!factors_ || !factors_->found().signs || !factors_->matrix().complex)
+    return factors_ ? factors_->found().signs : std::nullopt;
+  const auto [positive, negative, zero] = *factors_->found().signs;
+  return inertia{2 * positive, 2 * negative, 2 * zero};
 }
 
 template <real T, real F>

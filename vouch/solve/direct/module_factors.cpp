@@ -190,6 +190,7 @@ class module_factors::factors final : public factorisation<double> {
  public:
   explicit factors(module_factors& all) : all_(all) {}
   std::int64_t failed() const override { return all_.failed_; }
+  bool orders_rows() const override { return true; }
   bool needs_definite() const override { return all_.needs_definite(); }
   void solve(double* x) override { all_.apply(x, false, 1); }
   void solve_columns(double* x, std::int64_t, std::int64_t columns) override { all_.apply(x, false, columns); }

@@ -18,6 +18,7 @@ class sparse_factors final : public factorisation<T> {
  public:
   explicit sparse_factors(const lu_factors<T>& factors) : factors_(factors) {}
   std::int64_t failed() const override { return factors_.failed; }
+  bool orders_rows() const override { return true; }
   void solve(T* x) override { factors_.solve(x); }
   double inverse_norm() override { return factors_.inverse_norm; }
   std::string backend() const override { return "own"; }

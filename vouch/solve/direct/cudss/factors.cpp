@@ -27,7 +27,10 @@ struct handle_of_gpu {
 namespace {
 
 template <real T>
-constexpr int type_of = sizeof(T) == 8 ? double_type : float_type;
+number_type type_of(const number_matrix<T>& A) {
+  if (A.complex) return sizeof(T) == 8 ? complex_double_type : complex_float_type;
+  return sizeof(T) == 8 ? double_type : float_type;
+}
 
 void check(int status, const char* routine) {
   if (status != success)
@@ -84,10 +87,12 @@ class interruption {
   std::thread watcher_;
 };
 
-matrix_type type_for(kind which) {
+matrix_type type_for(kind which, bool complex) {
   switch (which) {
     case kind::cholesky:
-      return definite;
+      return complex ? hermitian_definite : definite;
+    case kind::ldlh:
+      return complex ? hermitian : symmetric;
     case kind::ldlt:
       return symmetric;
     default:
@@ -95,32 +100,72 @@ matrix_type type_for(kind which) {
   }
 }
 
+// An object of cuDSS, by the function that destroys it.
+using owned = std::unique_ptr<void, int (*)(void*)>;
+
+// What create(&object) makes.
+template <class Create>
+owned make_owned(const char* routine, const char* destroyer, const Create& create) {
+  owned made(nullptr, find<destroy_matrix_function>(destroyer));
+  void* object = nullptr;
+  const int status = create(&object);
+  made.reset(object);
+  check(status, routine);
+  return made;
+}
+
+// The state of one matrix, which is destroyed through its handle.
+class owned_data {
+ public:
+  explicit owned_data(handle_of_gpu& of) : of_(of), destroy_(find<destroy_data_function>("cudssDataDestroy")) {
+    auto* const create = find<create_data_function>("cudssDataCreate");
+    const std::lock_guard lock(of_.in_use);
+    check(create(of_.opened, &data_), "cudssDataCreate");
+  }
+  ~owned_data() {
+    const std::lock_guard lock(of_.in_use);
+    destroy_(of_.opened, data_);
+  }
+  owned_data(const owned_data&) = delete;
+  owned_data& operator=(const owned_data&) = delete;
+  data_object get() const { return data_; }
+
+ private:
+  handle_of_gpu& of_;
+  destroy_data_function* destroy_;
+  data_object data_ = nullptr;
+};
+
 }  // namespace
 
 // What cuDSS made for one matrix, with the handle while it works.
 template <real T>
 class factors<T>::objects {
  public:
-  objects(handle_of_gpu& of, const device& dev) : of_(of), dev_(dev) {
+  objects(handle_of_gpu& of, const device& dev, const number_matrix<T>& A, kind which)
+      : of_(of),
+        dev_(dev),
+        type_(type_of(A)),
+        rows_(A.rows),
+        config_(make_owned("cudssConfigCreate", "cudssConfigDestroy",
+                           find<create_config_function>("cudssConfigCreate"))),
+        data_(of),
+        matrix_(make_owned("cudssMatrixCreateCsr", "cudssMatrixDestroy", [&](matrix_object* made) {
+          return find<create_csr_function>("cudssMatrixCreateCsr")(
+              made, A.rows, A.rows, A.nonzeros(), A.row_ptr.data(), nullptr, A.col.data(), A.val.data(), int64_type,
+              int32_type, type_, type_for(which, A.complex), which == kind::lu ? full : upper, from_zero);
+        })) {
     const std::lock_guard lock(of_.in_use);
-    cudss::check(find<create_config_function>("cudssConfigCreate")(&config_), "cudssConfigCreate");
-    cudss::check(find<create_data_function>("cudssDataCreate")(of_.opened, &data_), "cudssDataCreate");
-    cudss::check(find<set_data_function>("cudssDataSet")(of_.opened, data_, fact::interrupt, &interrupt_,
+    cudss::check(find<set_data_function>("cudssDataSet")(of_.opened, data_.get(), fact::interrupt, &interrupt_,
                                                          sizeof interrupt_),
                  "cudssDataSet");
-  }
-  ~objects() {
-    const std::lock_guard lock(of_.in_use);
-    drop(matrix_);
-    if (data_ != nullptr) find<destroy_data_function>("cudssDataDestroy")(of_.opened, data_);
-    if (config_ != nullptr) find<destroy_config_function>("cudssConfigDestroy")(config_);
   }
   objects(const objects&) = delete;
   objects& operator=(const objects&) = delete;
 
   template <class Value>
   void set(setting::which which, const Value& value) {
-    cudss::check(find<set_config_function>("cudssConfigSet")(config_, which, &value, sizeof value),
+    cudss::check(find<set_config_function>("cudssConfigSet")(config_.get(), which, &value, sizeof value),
                  "cudssConfigSet");
   }
   // Whether it is known.
@@ -128,69 +173,55 @@ class factors<T>::objects {
   bool get(fact::which which, Value& value) {
     const std::lock_guard lock(of_.in_use);
     std::size_t written = 0;
-    return find<get_data_function>("cudssDataGet")(of_.opened, data_, which, &value, sizeof value, &written) ==
-           success;
-  }
-  void wrap(csr_view<const T> A, kind which) {
-    drop(matrix_);
-    cudss::check(find<create_csr_function>("cudssMatrixCreateCsr")(
-                     &matrix_, A.rows, A.cols, A.nonzeros, A.row_ptr, nullptr, A.col, A.val, int64_type,
-                     int32_type, type_of<T>, type_for(which), which == kind::lu ? full : upper, from_zero),
-                 "cudssMatrixCreateCsr");
+    return find<get_data_function>("cudssDataGet")(of_.opened, data_.get(), which, &value, sizeof value,
+                                                   &written) == success;
   }
   interrupt_flag& interrupt() { return interrupt_; }
-  // Of n unknowns; the status.
-  int run(int phase, std::int64_t n, const T* b, T* x) {
+  // The status.
+  int run(int phase, std::int64_t columns, const T* b, T* x) {
+    const owned rhs = dense(columns, b), solution = dense(columns, x);
+    auto* const execute = find<execute_function>("cudssExecute");
     const std::lock_guard lock(of_.in_use);
     if (dev_.is_cuda())
       cudss::check(find<set_stream_function>("cudssSetStream")(of_.opened, dev_.stream()), "cudssSetStream");
-    matrix_object rhs = nullptr, solution = nullptr;
-    const auto column = [n](matrix_object* made, const T* values) {
-      return find<create_dense_function>("cudssMatrixCreateDn")(made, n, 1, n, values, type_of<T>, by_columns);
-    };
-    int status = column(&rhs, b);
-    if (status == success) status = column(&solution, x);
-    if (status == success)
-      status =
-          find<execute_function>("cudssExecute")(of_.opened, phase, config_, data_, matrix_, solution, rhs);
+    const int status =
+        execute(of_.opened, phase, config_.get(), data_.get(), matrix_.get(), solution.get(), rhs.get());
     dev_.synchronize();
-    drop(rhs);
-    drop(solution);
     return status;
   }
 
  private:
-  static void drop(matrix_object& object) {
-    if (object != nullptr) find<destroy_matrix_function>("cudssMatrixDestroy")(object);
-    object = nullptr;
+  owned dense(std::int64_t columns, const T* values) const {
+    return make_owned("cudssMatrixCreateDn", "cudssMatrixDestroy", [&](matrix_object* made) {
+      return find<create_dense_function>("cudssMatrixCreateDn")(made, rows_, columns, rows_, values, type_,
+                                                                by_columns);
+    });
   }
 
   handle_of_gpu& of_;
   const device& dev_;
+  number_type type_;
+  std::int64_t rows_;
   interrupt_flag interrupt_{0};
-  config_object config_ = nullptr;
-  data_object data_ = nullptr;
-  matrix_object matrix_ = nullptr;
+  owned config_;
+  owned_data data_;
+  owned matrix_;
 };
 
 template <real T>
-factors<T>::factors(const device& dev, kind which, csr_view<const T> A, int threads)
+factors<T>::factors(const device& dev, kind which, number_matrix<T> A, const working& how)
     : dev_(dev),
       kind_(which),
-      A_(copy(dev, dev, A)),
-      interchanges_(which == kind::ldlt),
-      unused_(array<T>::zeros(dev, A.rows)),  // which selects the GPU
-      handle_(the_handle(dev, type_of<T>)) {
-  const auto make = [&] {
-    analyse(threads);
-    factorise(A);
-  };
+      how_(how),
+      A_(std::move(A)),
+      interchanges_(which == kind::ldlt || which == kind::ldlh),
+      unused_(array<T>::zeros(dev, A_.length())),  // which selects the GPU
+      handle_(the_handle(dev, type_of(A_))) {
   try {
     make();
-  } catch (
-      const value_error&) {  // not with interchanges, which cuDSS does not take together with whatever else it does
+  } catch (const value_error&) {  // without interchanges, where it does not take them
     if (!interchanges_) throw;
-    interchanges_ = factorised_ = false;
+    interchanges_ = false;
     make();
   }
 }
@@ -199,11 +230,17 @@ template <real T>
 factors<T>::~factors() = default;
 
 template <real T>
-void factors<T>::run(int phase, const char* what, const T* b, T* x) {
+void factors<T>::make() {
+  analyse();
+  factorise(factorisation);
+}
+
+template <real T>
+void factors<T>::run(int phase, const char* what, std::int64_t columns, const T* b, T* x) {
   zero_bytes(dev_, unused_.data(), sizeof(T));  // selects the GPU
   std::optional<interruption> listening;
   if (phase != solution) listening.emplace(all_->interrupt());
-  const int status = all_->run(phase, A_.rows, b, x);
+  const int status = all_->run(phase, columns, b, x);
   if (phase != solution) check_cancellation();  // whatever it makes of the request
   if (status == success) return;
   switch (status) {
@@ -219,16 +256,20 @@ void factors<T>::run(int phase, const char* what, const T* b, T* x) {
 
 // In host memory too where it has to be, which is not deterministic.
 template <real T>
-void factors<T>::analyse(int threads) {
+void factors<T>::analyse() {
   std::array<std::int64_t, memory_of::count> bytes{};
   const auto order = [&] {
-    all_ = std::make_unique<objects>(handle_, dev_);
-    all_->set(setting::host_threads, threads);
-    all_->set(hybrid_ ? setting::hybrid_memory : setting::deterministic, std::int32_t{1});
+    all_.reset();
+    all_ = std::make_unique<objects>(handle_, dev_, A_, kind_);
+    all_->set(setting::host_threads, how_.threads);
+    if (hybrid_) all_->set(setting::hybrid_memory, std::int32_t{1});
+    if (repeats()) all_->set(setting::deterministic, std::int32_t{1});
     // Else zeros on the diagonal are made pivots of.
-    if (interchanges_ && !hybrid_) all_->set(setting::pivoting, std::int32_t{bunch_kaufman});
-    all_->wrap(A_.all(), kind_);
-    run(analysis, "the analysis", unused_.data(), unused_.data());
+    if (interchanges_ && !hybrid_) {
+      all_->set(setting::pivoting, std::int32_t{bunch_kaufman});
+      if (repeats()) all_->set(setting::superpanels, std::int32_t{0});  // which it asks for
+    }
+    run(analysis, "the analysis", 1, unused_.data(), unused_.data());
     if (!all_->get(fact::memory, bytes)) bytes = {};
   };
   const auto require = [&](const std::string& where, std::int64_t asked, std::int64_t free) {
@@ -248,13 +289,16 @@ void factors<T>::analyse(int threads) {
 }
 
 template <real T>
-void factors<T>::factorise(csr_view<const T> A) {
-  copy_bytes(A_.val.data(), dev_, A.val, dev_, static_cast<std::size_t>(A.nonzeros) * sizeof(T));
+void factors<T>::factorise(int phase) {
   found_ = {};
   failed_ = 0;
-  run(std::exchange(factorised_, true) ? refactorisation : factorisation, "the factorisation", unused_.data(),
-      unused_.data());
+  run(phase, "the factorisation", 1, unused_.data(), unused_.data());
   read_facts();
+}
+
+template <real T>
+void factors<T>::refactorise() {
+  factorise(refactorisation);
 }
 
 template <real T>
@@ -266,14 +310,16 @@ void factors<T>::read_facts() {
   if (all_->get(fact::entries, entries)) found_.entries = static_cast<double>(entries);
   if (all_->get(fact::flops, flops)) found_.flops = static_cast<double>(flops);
   if (all_->get(fact::perturbed, perturbed)) found_.perturbed = perturbed;
-  if (kind_ == kind::ldlt && perturbed == 0 && all_->get(fact::inertia, signs) &&
-      signs[0] + signs[1] == A_.rows)
+  const bool real_pivots = kind_ == kind::ldlh || (kind_ == kind::ldlt && !A_.complex);
+  if (real_pivots && perturbed == 0 && all_->get(fact::inertia, signs) && signs[0] + signs[1] == A_.rows)
     found_.signs = inertia{signs[0], signs[1], 0};
 }
 
 template <real T>
-void factors<T>::solve(const T* b, T* x) {
-  run(solution, "a solution", b, x);
+void factors<T>::solve(std::int64_t columns, const T* b, T* x) {
+  const std::int64_t at_once = repeats() ? 1 : columns;
+  for (std::int64_t j = 0; j < columns; j += at_once)
+    run(solution, "a solution", at_once, b + j * A_.length(), x + j * A_.length());
 }
 
 template class factors<float>;

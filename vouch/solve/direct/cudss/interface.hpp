@@ -22,6 +22,7 @@ enum which : int {
   hybrid_memory = 11,
   hybrid_device_limit = 12,
   host_threads = 14,
+  superpanels = 20,
   deterministic = 24
 };
 }
@@ -46,12 +47,19 @@ enum which : int { device_peak = 1, hybrid_host_most = 5, count = 16 };
 
 enum phase : int { analysis = 3, factorisation = 4, refactorisation = 8, solution = 0x3f0 };
 
-enum matrix_type : int { general = 0, symmetric = 1, definite = 3 };
+enum matrix_type : int { general = 0, symmetric = 1, hermitian = 2, definite = 3, hermitian_definite = 4 };
 enum matrix_view : int { full = 0, upper = 2 };
 enum pivot_type : int { bunch_kaufman = 6 };
 enum index_base : int { from_zero = 0 };
 enum layout : int { by_columns = 0 };
-enum number_type : int { float_type = 0, double_type = 1, int32_type = 10, int64_type = 24 };
+enum number_type : int {
+  float_type = 0,
+  double_type = 1,
+  complex_float_type = 4,
+  complex_double_type = 5,
+  int32_type = 10,
+  int64_type = 24
+};
 enum property : int { major = 0, minor = 1, patch = 2 };
 
 using property_function = int(int property, int* value);

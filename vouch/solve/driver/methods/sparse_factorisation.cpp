@@ -165,24 +165,19 @@ class ready_lu final : public method_in<T> {
   lu_factors<T> factors_;
 };
 
-cudss::kind kind_on_gpu(int kind) {
-  return kind == VOUCH_FACTORS_CHOLESKY ? cudss::kind::cholesky
-         : kind == VOUCH_FACTORS_LDLT   ? cudss::kind::ldlt
-                                        : cudss::kind::lu;
+cudss::kind kind_on_gpu(int kind, const structure_facts& A) {
+  if (kind == VOUCH_FACTORS_CHOLESKY) return cudss::kind::cholesky;
+  if (kind == VOUCH_FACTORS_LDLT) return A.symmetric ? cudss::kind::ldlh : cudss::kind::ldlt;
+  return cudss::kind::lu;
 }
 
-// Factors in precision F of a matrix in precision T, by cuDSS.
+// Factors in precision F of a matrix in precision T, by cuDSS; made when it is known how many columns there are.
 template <int kind, real T, real F>
 class ready_on_gpu final : public method_in<T> {
  public:
   explicit ready_on_gpu(const method_setting& setting)
       : method_in<T>(setting), placed_(place_sparse<T>(setting)) {
-    timed(setting.times.setup, [&] {
-      naming_the_matrix(setting, [&] {
-        require_residual_goal(setting);
-        factors_.emplace(setting.dev, kind_on_gpu(kind), placed_.A, setting.A.cpu().threads());
-      });
-    });
+    naming_the_matrix(setting, [&] { require_residual_goal(setting); });
   }
   std::int64_t at_once(std::int64_t columns) const override { return columns; }
   bool rounds() const override { return placed_.rounded || method_in<T>::rounds(); }
@@ -190,7 +185,11 @@ class ready_on_gpu final : public method_in<T> {
     if constexpr (sizeof(T) == sizeof(double)) {
       const method_setting& setting = this->setting();
       placed_ = place_sparse<T>(setting);
-      timed(setting.times.setup, [&] { naming_the_matrix(setting, [&] { factors_->factorise(placed_.A); }); });
+      timed(setting.times.setup, [&] {
+        naming_the_matrix(setting, [&] {
+          if (factors_) factors_->factorise(placed_.A);
+        });
+      });
       return true;
     } else {
       return false;
@@ -198,12 +197,26 @@ class ready_on_gpu final : public method_in<T> {
   }
 
  private:
+  // Up to that many columns have the same bits on every run, and are solved for one after another. Factors for many of
+  // them that are used for a few later stay.
+  void make_for(std::int64_t columns) {
+    constexpr std::int64_t few = 7;
+    const bool same_bits = columns <= few;
+    if (factors_ && (same_bits || factors_->takes_columns())) return;
+    const method_setting& setting = this->setting();
+    factors_.reset();
+    factors_.emplace(setting.dev, kind_on_gpu(kind, setting.A.facts().matrix), placed_.A,
+                     cudss::working{setting.A.cpu().threads(), same_bits});
+  }
   std::vector<solve_report> run(std::int64_t columns, view<const T> b, view<T> x,
                                 const stopping_criterion& goal) override {
     const method_setting& setting = this->setting();
     return naming_the_matrix(setting, [&] {
+      double seconds = 0;
+      timed(seconds, [&] { make_for(columns); });
       std::vector<solve_report> reports =
           factors_->solve(setting.taken.method->name, placed_.A, columns, b, x, goal);
+      reports.front().setup_seconds += seconds;
       name_empty_row<double>([&] { return setting.A.sparse(setting.A.cpu()); }, reports);
       return reports;
     });
