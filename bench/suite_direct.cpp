@@ -45,7 +45,7 @@ std::vector<factor_choice> choices_for(const structure_facts& A) {
 std::optional<double> library_seconds(const vouch_backend& backend, int kind, const test_system& system) {
   constexpr double most_flops = 2e10;
   const csr_view<const double> A = system.sparse.all();
-  const vouch_backend_matrix matrix{A.rows, A.cols, A.row_ptr, A.col, A.val};
+  const vouch_backend_matrix matrix{A.rows, A.cols, A.row_ptr, A.col, A.val, 0};
   vouch_backend_result found{};
   void* made = nullptr;
   std::vector<double> x(static_cast<std::size_t>(A.rows));

@@ -27,7 +27,7 @@ void release(void*) {}
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const vouch_backend* vouch_sparse_backend() {
-  static const vouch_backend self{VOUCH_BACKEND_ABI, "klu",     "Liar 1.0", VOUCH_FACTORS_LU,
+  static const vouch_backend self{VOUCH_BACKEND_ABI, "klu",     "Liar 1.0", VOUCH_FACTORS_LU, 0,
                                   analyse,           factorise, solve,      release};
   return &self;
 }

@@ -336,7 +336,8 @@ TEST(cudss, failures_have_names) {
   };
   names(text_of("no-memory"), "cuDSS 1.2.3");
   names(text_of("no-memory-to-analyse"), "out of memory on cuDSS 1.2.3 on GPU -1: ");
-  EXPECT_EQ(text_of("no-memory-to-analyse").find("asked"), std::string::npos) << text_of("no-memory-to-analyse");
+  EXPECT_EQ(text_of("no-memory-to-analyse").find("asked"), std::string::npos)
+      << text_of("no-memory-to-analyse");
   names(text_of("large"), "the factors of cuDSS 1.2.3");
   names(text_of("refuses"), "does not take this matrix");
   names(text_of("fails"), "fails in the factorisation, status 6");
@@ -352,8 +353,8 @@ TEST(cudss, failures_have_names) {
 TEST(cudss, leaves_no_objects_behind_whatever_fails) {
   const csr<double> A = testing::random_spd(30, 3, 1);
   const int before = counted("mock_cudss_objects");
-  for (const char* which : {"no-data", "no-interrupt", "no-matrix", "no-memory-to-analyse", "no-memory", "fails",
-                            "refuses", "no-solution", "large"}) {
+  for (const char* which : {"no-data", "no-interrupt", "no-matrix", "no-memory-to-analyse", "no-memory",
+                            "fails", "refuses", "no-solution", "large"}) {
     const fault fails(which);
     EXPECT_THROW(solve(cudss::kind::ldlt, A), error) << which;
     EXPECT_EQ(counted("mock_cudss_objects"), before) << which;

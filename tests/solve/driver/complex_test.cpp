@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <complex>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -14,6 +15,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/random.hpp>
 #include <vouch/solve/complex.hpp>
+#include <vouch/solve/direct/module_factors.hpp>
 #include <vouch/solve/direct/sparse_backends.hpp>
 #include <vouch/sparse/coo.hpp>
 
@@ -179,6 +181,96 @@ TEST(complex_matrix, bounds_by_dominance_are_of_moduli) {
       EXPECT_GE(std::abs(value - complex(1, 1)), 1e-5) << method;
     }
   }
+}
+
+// Modules factorise complex numbers as such; their method, library and where one of them applies the kind of matrix.
+struct library_case {
+  kind of;
+  const char* method;
+  const char* library;
+};
+
+class complex_libraries : public ::testing::TestWithParam<library_case> {
+ protected:
+  void SetUp() override {
+    for (const sparse_backend& b : sparse_backends())
+      if (b.name == GetParam().library && !b.missing.empty()) GTEST_SKIP() << b.missing;
+  }
+};
+
+TEST_P(complex_libraries, solve_as_eigen_does_with_new_values_and_several_columns) {
+  constexpr int n = 80, columns = 3;
+  const library_case& c = GetParam();
+  solve_options options;
+  options.method = c.method;
+  options.backend = c.library;
+  options.goal.rtol = 1e-13;
+  const eigen_matrix dense = random_matrix(c.of, n, 7);
+  const device cpu = device::cpu(2);
+  csr<double> A = real_form(cpu, sparse(dense));
+  solver S(cpu, A, options);
+  const eigen_matrix B = eigen_matrix::Random(n, columns);
+  for (const double times : {1.0, 3.0}) {
+    eigen_matrix X = eigen_matrix::Zero(n, columns);
+    const solve_result result =
+        S.solve(real_form(view_of(B)), real_form(matrix_view<complex>{X.data(), n, columns, n}));
+    ASSERT_EQ(result.status, solve_status::converged) << result.reason;
+    EXPECT_EQ(result.backend, c.library);
+    EXPECT_NE(result.engine.find("complex numbers"), std::string::npos) << result.engine;
+    const eigen_matrix reference = (times * dense).partialPivLu().solve(B);
+    EXPECT_LE((X - reference).norm(), 1e-11 * reference.norm());
+    for (double& value : A.val) value *= 3;
+    S.renew(A);
+  }
+}
+
+// As the estimate of the condition asks for.
+TEST_P(complex_libraries, solve_with_the_conjugate_transpose) {
+  constexpr int n = 40;
+  const library_case& c = GetParam();
+  const int factors = c.method == std::string("sparse-lu")     ? VOUCH_FACTORS_LU
+                      : c.method == std::string("sparse-ldlt") ? VOUCH_FACTORS_LDLT
+                                                               : VOUCH_FACTORS_CHOLESKY;
+  const eigen_matrix dense = random_matrix(c.of, n, 5);
+  const csr<complex> A = sparse(dense);
+  const vouch_backend& library = *backends_for(factors, c.library, true).front();
+  const vouch_backend_matrix matrix{
+      n, n, A.row_ptr.data(), A.col.data(), reinterpret_cast<const double*>(A.val.data()), 1};
+  vouch_backend_result found{};
+  void* made = nullptr;
+  ASSERT_EQ(library.analyse(factors, &matrix, &made, &found), VOUCH_BACKEND_DONE);
+  const std::unique_ptr<void, void (*)(void*)> kept(made, library.release);
+  ASSERT_EQ(library.factorise(made, &matrix, &found), VOUCH_BACKEND_DONE);
+  const eigen_matrix B = eigen_matrix::Random(n, 2);
+  for (const bool transposed : {false, true}) {
+    eigen_matrix X(n, 2);
+    ASSERT_EQ(library.solve(made, transposed, 2, reinterpret_cast<const double*>(B.data()),
+                            reinterpret_cast<double*>(X.data())),
+              0);
+    const eigen_matrix taken = transposed ? eigen_matrix(dense.adjoint()) : dense,
+                       wanted = taken.partialPivLu().solve(B);
+    EXPECT_LE((X - wanted).norm(), 1e-12 * wanted.norm()) << transposed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(modules, complex_libraries,
+                         ::testing::Values(library_case{kind::general, "sparse-lu", "umfpack"},
+                                           library_case{kind::general, "sparse-lu", "klu"},
+                                           library_case{kind::general, "sparse-lu", "mumps"},
+                                           library_case{kind::hermitian_definite, "sparse-cholesky", "cholmod"},
+                                           library_case{kind::complex_symmetric, "sparse-ldlt", "mumps"}),
+                         [](const auto& one) {
+                           return std::string(one.param.library) + "_" + (one.param.method + 7);
+                         });
+
+TEST(complex_matrix, ldlt_is_of_symmetric_or_hermitian_ones) {
+  solve_options options;
+  options.method = "sparse-ldlt";
+  const csr<complex> A = sparse(random_matrix(kind::general, 20, 7));
+  std::vector<complex> b(20, 1), x(20);
+  EXPECT_THROW(
+      solve(device::cpu(1), A, view<const complex>(b.data(), 20), view<complex>(x.data(), 20), options),
+      value_error);
 }
 
 TEST(complex_matrix, rank_and_inertia_are_its_own) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,10 @@
 #include <vouch/core/error.hpp>
 #include <vouch/generate/problems.hpp>
 #include <vouch/generate/solution.hpp>
+#include <vouch/solve/complex.hpp>
 #include <vouch/solve/direct/sparse_backends.hpp>
 #include <vouch/solve/solver.hpp>
+#include <vouch/sparse/coo.hpp>
 
 #include "../../devices.hpp"
 #include "../systems.hpp"
@@ -92,6 +95,113 @@ TEST_F(gpu_factors_test, methods_solve_as_eigen_does_with_operands_anywhere) {
         for (std::int64_t i = 0; i < A.rows; ++i)
           EXPECT_NEAR(x[static_cast<std::size_t>(i)], wanted[i], 1e-9 * (1 + wanted.cwiseAbs().maxCoeff()));
       }
+    }
+  }
+}
+
+using complex = std::complex<double>;
+
+// Hermitian, definite or not, complex symmetric, or neither.
+Eigen::MatrixXcd complex_matrix(const std::string& what, int n) {
+  Eigen::MatrixXcd A = Eigen::MatrixXcd::Zero(n, n);
+  const std::vector<double> v = testing::random_vector(6 * n, 4);
+  const auto number = [&](int i, int k) {
+    return complex(v[static_cast<std::size_t>(k * n + i)], v[static_cast<std::size_t>((k + 1) * n + i)]);
+  };
+  const bool hermitian = what == "definite" || what == "indefinite";
+  for (int i = 0; i < n; ++i)
+    for (const int j : {i - 1, i - 9, (5 * i) % n}) {
+      if (j < 0 || j >= i) continue;
+      A(i, j) = number(i, j % 3);
+      A(j, i) = hermitian ? std::conj(A(i, j)) : what == "symmetric" ? A(i, j) : number(i, 3);
+    }
+  for (int i = 0; i < n; ++i) {
+    const double size = A.row(i).cwiseAbs().sum() + 1;
+    A(i, i) = hermitian ? complex(what == "indefinite" && i % 3 == 0 ? -size : size) : complex(1, size);
+  }
+  return A;
+}
+
+csr<complex> sparse(const Eigen::MatrixXcd& A) {
+  std::vector<std::int32_t> row, col;
+  std::vector<complex> val;
+  for (int i = 0; i < A.rows(); ++i)
+    for (int j = 0; j < A.cols(); ++j)
+      if (A(i, j) != 0.0) {
+        row.push_back(i);
+        col.push_back(j);
+        val.push_back(A(i, j));
+      }
+  return to_csr(cpu, complex_coo{A.rows(), A.cols(), symmetry::general, array<std::int32_t>::from(cpu, row),
+                                 array<std::int32_t>::from(cpu, col), array<complex>::from(cpu, val)});
+}
+
+TEST_F(gpu_factors_test, complex_numbers_are_factorised_as_such) {
+  constexpr int n = 300;
+  struct one {
+    const char *method, *what;
+  };
+  for (const one& c : {one{"sparse-cholesky", "definite"}, one{"sparse-ldlt", "indefinite"},
+                       one{"sparse-ldlt", "symmetric"}, one{"sparse-lu", "general"}}) {
+    const Eigen::MatrixXcd dense = complex_matrix(c.what, n);
+    const csr<complex> A = sparse(dense);
+    const Eigen::VectorXcd b = Eigen::VectorXcd::Random(n), wanted = dense.partialPivLu().solve(b);
+    for (const working_precision p :
+         {working_precision::double_, working_precision::mixed, working_precision::single}) {
+      solve_options how = options(c.method);
+      how.precision = p;
+      const bool single = p == working_precision::single;
+      how.goal.rtol = single ? 1e-5 : 1e-13;
+      complex_solver S(cpu, A.all(), how);
+      std::vector<complex> first;
+      for (int k = 0; k < 5; ++k) {
+        Eigen::VectorXcd x = Eigen::VectorXcd::Zero(n);
+        const solve_result result = S.solve(view<const complex>(b.data(), n), view<complex>(x.data(), n));
+        ASSERT_EQ(result.status, solve_status::converged) << c.what << ' ' << name(p) << ' ' << result.reason;
+        EXPECT_NE(result.engine.find("complex numbers"), std::string::npos) << result.engine;
+        EXPECT_TRUE(result.reproducible);
+        EXPECT_LE((x - wanted).norm(), (single ? 1e-3 : 1e-10) * wanted.norm()) << c.what << ' ' << name(p);
+        if (c.what == std::string("indefinite")) {
+          ASSERT_TRUE(result.signs.has_value()) << result.engine;
+          EXPECT_EQ(result.signs->negative, n / 3);
+          EXPECT_EQ(result.signs->positive, n - n / 3);
+        }
+        const std::vector<complex> bits(x.data(), x.data() + n);
+        if (k == 0) first = bits;
+        EXPECT_EQ(bits, first) << c.what;
+      }
+    }
+  }
+}
+
+// As many as one solve is made for take factors whose bits differ.
+TEST_F(gpu_factors_test, many_columns_are_solved_for_at_once) {
+  const csr<double> spd = testing::laplacian(20), any = unsymmetric(20);
+  constexpr std::int64_t columns = 19;
+  const std::vector<double> B = testing::random_vector(columns * any.rows, 5);
+  for (const char* method : {"sparse-cholesky", "sparse-ldlt", "sparse-lu"}) {
+    const csr<double>& A = method == std::string("sparse-lu") ? any : spd;
+    const Eigen::MatrixXd wanted =
+        densify(A).partialPivLu().solve(Eigen::Map<const Eigen::MatrixXd>(B.data(), A.rows, columns));
+    for (const working_precision p : {working_precision::double_, working_precision::mixed}) {
+      solve_options how = options(method);
+      how.precision = p;
+      solver S(cpu, A.all(), how);
+      const auto solve_for = [&](std::int64_t count) {
+        std::vector<double> X(static_cast<std::size_t>(count * A.rows));
+        const solve_result result = S.solve(matrix_view<const double>{B.data(), A.rows, count, A.rows},
+                                            matrix_view<double>{X.data(), A.rows, count, A.rows});
+        EXPECT_EQ(result.status, solve_status::converged) << result.reason;
+        EXPECT_TRUE(result.error_estimate.has_value());
+        for (std::int64_t j = 0; j < count; ++j)
+          for (std::int64_t i = 0; i < A.rows; ++i)
+            EXPECT_NEAR(X[static_cast<std::size_t>(j * A.rows + i)], wanted(i, j),
+                        1e-9 * (1 + wanted.cwiseAbs().maxCoeff()));
+        return result.reproducible;
+      };
+      EXPECT_TRUE(solve_for(3)) << method;
+      EXPECT_FALSE(solve_for(columns)) << method;
+      EXPECT_FALSE(solve_for(1)) << method;
     }
   }
 }

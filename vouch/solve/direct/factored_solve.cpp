@@ -66,8 +66,8 @@ double largest(const device& dev, view<const T> v) {
 //
 // Where ||A^-1|| itself is too dear, what the solves have made of b and of the residual is less than it.
 template <real T>
-void estimate_error(const checked_problem<T>& problem, factorisation<T>& A, const T* x, const residual_facts& facts,
-                    view<T> e, solve_report& report) {
+void estimate_error(const checked_problem<T>& problem, factorisation<T>& A, const T* x,
+                    const residual_facts& facts, view<T> e, solve_report& report) {
   double inverse = A.inverse_norm();
   if (std::isnan(inverse) && facts.rhs_norm_inf > 0) {
     inverse = facts.x_norm_inf / facts.rhs_norm_inf;

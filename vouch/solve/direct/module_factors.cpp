@@ -148,21 +148,25 @@ const vouch_backend& require_backend(const std::string& name) {
 
 }  // namespace
 
-std::vector<const vouch_backend*> backends_for(int kind, const std::string& asked) {
+std::vector<const vouch_backend*> backends_for(int kind, const std::string& asked, bool complex) {
+  const auto makes = [&](const vouch_backend& b) {
+    return ((complex ? b.complex_factors : b.factors) & kind) != 0;
+  };
   if (asked != "auto") {
     if (asked == "own")
       throw value_error(
           std::string("Vouch makes no ") + name_of(kind) + " factors of sparse matrices by itself",
           "--backend auto takes the library that does");
     const vouch_backend& b = require_backend(asked);
-    if ((b.factors & kind) == 0)
-      throw value_error("the back end " + asked + " makes no " + name_of(kind) + " factors",
+    if (!makes(b))
+      throw value_error("the back end " + asked + " makes no " + name_of(kind) + " factors" +
+                            (complex ? " of complex matrices" : ""),
                         "--backend auto takes what suits");
     return {&b};
   }
   std::vector<const vouch_backend*> found;
   for (const std::string& name : names_for(kind))
-    if (const vouch_backend* const b = find_backend(name); b != nullptr) found.push_back(b);
+    if (const vouch_backend* const b = find_backend(name); b != nullptr && makes(*b)) found.push_back(b);
   return found;
 }
 
@@ -216,7 +220,12 @@ class module_factors::factors final : public factorisation<double> {
 
 namespace {
 
-vouch_backend_matrix to_module(csr_view<const double> A) { return {A.rows, A.cols, A.row_ptr, A.col, A.val}; }
+vouch_backend_matrix to_module(csr_view<const double> A) {
+  return {A.rows, A.cols, A.row_ptr, A.col, A.val, 0};
+}
+vouch_backend_matrix to_module(const number_matrix<double>& A) {
+  return {A.rows, A.rows, A.row_ptr.data(), A.col.data(), A.val.data(), A.complex ? 1 : 0};
+}
 
 void require_finite(csr_view<const double> A) {
   for (std::int64_t k = 0; k < A.nonzeros; ++k)
@@ -241,34 +250,56 @@ std::optional<elimination_cost> predict_factors(int kind, csr_view<const double>
   return elimination_cost{found.entries, found.flops};
 }
 
-module_factors::module_factors(const vouch_backend& backend, int kind, csr_view<const double> A)
-    : backend_(&backend), kind_(kind), made_(nullptr, backend.release), rows_(A.rows), name_(backend.library) {
+module_factors::module_factors(const vouch_backend& backend, int kind, csr_view<const double> A,
+                               bool complex_symmetric)
+    : backend_(&backend),
+      kind_(kind),
+      made_(nullptr, backend.release),
+      rows_(A.rows),
+      as_complex_((backend.complex_factors & kind) != 0 && (kind != VOUCH_FACTORS_LDLT || complex_symmetric)),
+      name_(backend.library) {
   const ieee_environment here;
   require_finite(A);
   if (A.rows == 0 || A.cols == 0) return;
-  const vouch_backend_matrix matrix = to_module(A);
+  make(A, complex_form(A));
+}
+
+std::optional<number_matrix<double>> module_factors::complex_form(csr_view<const double> A) const {
+  if (!as_complex_) return {};
+  return find_complex_form(device::cpu(), A);
+}
+
+void module_factors::make(csr_view<const double> A, const std::optional<number_matrix<double>>& form) {
+  complex_ = form.has_value();
+  const vouch_backend_matrix matrix = form ? to_module(*form) : to_module(A);
   found_ = nothing_known;
+  failed_ = 0;
   void* made = nullptr;
-  const int status = backend.analyse(kind, &matrix, &made, &found_);
+  const int status = backend_->analyse(kind_, &matrix, &made, &found_);
   made_.reset(made);
   take_status(status);
   if (failed_ > 0) return;
   if (const std::int64_t free = device::cpu(1).memory_free(); found_.bytes > static_cast<double>(free))
-    throw out_of_memory(std::string("the factors of ") + backend.library,
+    throw out_of_memory(std::string("the factors of ") + backend_->library,
                         static_cast<std::int64_t>(std::min(found_.bytes, 0x1p62)), free);
-  factorise(A);
+  factorise(matrix);
 }
 
 void module_factors::factorise(csr_view<const double> A) {
   const ieee_environment here;
   require_finite(A);
   if (made_ == nullptr) return;
-  const vouch_backend_matrix matrix = to_module(A);
+  const std::optional<number_matrix<double>> form = complex_form(A);
+  if (form.has_value() != complex_) return make(A, form);
+  factorise(form ? to_module(*form) : to_module(A));
+}
+
+void module_factors::factorise(const vouch_backend_matrix& matrix) {
   found_ = nothing_known;
   failed_ = 0;
   inverse_norm_.reset();
   take_status(backend_->factorise(made_.get(), &matrix, &found_));
-  name_ = std::string(backend_->library) +
+  name_ = std::string(backend_->library) + (complex_ ? ", complex numbers" : "") +
           string_printf(", %.4g entries in the factors, %.3g operations", found_.entries, found_.flops);
 }
 
@@ -291,12 +322,14 @@ void module_factors::take_status(int status) {
 
 std::optional<inertia> module_factors::signs() const {
   if (failed_ > 0 || found_.negative < 0 || found_.zero < 0) return {};
-  return inertia{rows_ - found_.negative - found_.zero, found_.negative, found_.zero};
+  // Those of a complex matrix are twice in its real form.
+  const std::int64_t times = complex_ ? 2 : 1, negative = times * found_.negative, zero = times * found_.zero;
+  return inertia{rows_ - negative - zero, negative, zero};
 }
 
 std::optional<std::int64_t> module_factors::rank() const {
   if (failed_ > 0) return {};
-  if (found_.rank >= 0) return found_.rank;
+  if (found_.rank >= 0) return complex_ ? 2 * found_.rank : found_.rank;
   if (const std::optional<inertia> all = signs()) return rows_ - all->zero;
   return {};
 }

@@ -97,10 +97,10 @@ void sort(std::vector<attempt>& all, const system_facts& facts, const solve_opti
 
 eliminator who_eliminates(const system_facts& facts) {
   const structure_facts& A = facts.matrix;
-  const sparse_factors wanted = !A.square                   ? sparse_factors::qr
-                                : not_spd_reason(A).empty() ? sparse_factors::cholesky
-                                : A.symmetric               ? sparse_factors::ldlt
-                                                            : sparse_factors::lu;
+  const sparse_factors wanted = !A.square                            ? sparse_factors::qr
+                                : not_spd_reason(A).empty()          ? sparse_factors::cholesky
+                                : A.symmetric || A.complex_symmetric ? sparse_factors::ldlt
+                                                                     : sparse_factors::lu;
   const bool there = facts.libraries.has(wanted) && (A.square || A.rows > A.cols);
   if (!there) return eliminator::own;
   return facts.factorised_on_gpu && A.square ? eliminator::gpu_library : eliminator::library;

@@ -4,6 +4,7 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -667,7 +668,7 @@ void solver::renew(csr_view<const double> A) {
   const stopwatch clock;
   const auto kind = [&] {
     const structure_facts& facts = state_->A.facts().matrix;
-    return std::pair(facts.symmetric, not_spd_reason(facts).empty());
+    return std::tuple(facts.symmetric, facts.complex_symmetric, not_spd_reason(facts).empty());
   };
   const auto before = kind();
   state_->A.renew(A);

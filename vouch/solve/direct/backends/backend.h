@@ -8,12 +8,12 @@
 extern "C" {
 #endif
 
-enum { VOUCH_BACKEND_ABI = 2 };
+enum { VOUCH_BACKEND_ABI = 3 };
 
 /* What a matrix is factorised into; bits of a set. */
 enum {
-  VOUCH_FACTORS_CHOLESKY = 1, /* of symmetric positive definite matrices */
-  VOUCH_FACTORS_LDLT = 2,     /* of symmetric ones */
+  VOUCH_FACTORS_CHOLESKY = 1, /* of symmetric positive definite matrices; of complex numbers: Hermitian ones */
+  VOUCH_FACTORS_LDLT = 2,     /* of symmetric ones; of complex numbers, too, which are not conjugated */
   VOUCH_FACTORS_LU = 4,       /* of square ones */
   VOUCH_FACTORS_QR = 8        /* of any */
 };
@@ -27,19 +27,21 @@ enum {
   VOUCH_BACKEND_REFUSED = 4 /* anything else: the matrix is too large for its indices, ... */
 };
 
-/* In compressed sparse rows, sorted, each entry once, finite; all of a symmetric matrix. */
+/* In compressed sparse rows, sorted, each entry once, finite; all of a symmetric matrix. Where it is complex, val and
+ * vectors hold real and imaginary parts in turns. */
 struct vouch_backend_matrix {
   int64_t rows;
   int64_t cols;
   const int64_t* row_ptr;
   const int32_t* col;
   const double* val;
+  int complex;
 };
 
 /* Of the factors: as predicted by an analysis (0 where there is no prediction), as found by a factorisation. */
 struct vouch_backend_result {
   int64_t failed_at;
-  int64_t rank;     /* of QR; -1: not known */
+  int64_t rank;     /* -1: not known */
   int64_t negative; /* pivots of LDL^T, those of 2-by-2 blocks counted by their eigenvalues; -1: not known */
   int64_t zero;     /* likewise */
   double entries;
@@ -52,14 +54,15 @@ struct vouch_backend {
   const char* name;    /* "cholmod" */
   const char* library; /* "CHOLMOD 3.0.14" */
   int factors;         /* the set of those that it makes */
+  int complex_factors; /* likewise of complex matrices */
 
   /* Orders A for one kind of factors; A's values may guide it. *made is for the other functions, and NULL unless
    * done. */
   int (*analyse)(int kind, const struct vouch_backend_matrix* A, void** made,
                  struct vouch_backend_result* result);
-  /* Of the matrix that was analysed, or another of its pattern; any number of times. */
+  /* Of the matrix that was analysed, or another of its pattern and kind of numbers; any number of times. */
   int (*factorise)(void* made, const struct vouch_backend_matrix* A, struct vouch_backend_result* result);
-  /* Columns side by side: x := A^-1 b, or A^-T b; with QR the pseudoinverses, or where the rank is not full a
+  /* Columns side by side: x := A^-1 b, or A^-T b, of complex numbers A^-H b; with QR the pseudoinverses, or where the rank is not full a
    * solution of least squares with as many zeros. 0 where that was done. */
   int (*solve)(void* made, int transposed, int64_t columns, const double* b, double* x);
   void (*release)(void* made);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "backend.h"
+#include "conjugate.hpp"
 
 namespace {
 
@@ -49,7 +50,7 @@ int status_of(const cholmod_common& common) {
   }
 }
 
-// The rows of a symmetric matrix are its columns.
+// The rows of a Hermitian matrix are its columns, conjugated.
 template <class Take>
 void for_lower(const vouch_backend_matrix& A, const Take& take) {
   for (int64_t j = 0; j < A.rows; ++j)
@@ -64,7 +65,8 @@ int analyse(int, const vouch_backend_matrix* A, void** made, vouch_backend_resul
   const auto n = static_cast<std::size_t>(A->rows);
   std::size_t entries = 0;
   for_lower(*A, [&](int64_t, int64_t) { ++entries; });
-  f->A = cholmod_l_allocate_sparse(n, n, entries, 1, 1, -1, CHOLMOD_REAL, &common);
+  f->A = cholmod_l_allocate_sparse(n, n, entries, 1, 1, -1, A->complex != 0 ? CHOLMOD_COMPLEX : CHOLMOD_REAL,
+                                   &common);
   if (f->A == nullptr) return status_of(common);
   auto* const offsets = static_cast<integer*>(f->A->p);
   auto* const rows = static_cast<integer*>(f->A->i);
@@ -79,7 +81,10 @@ int analyse(int, const vouch_backend_matrix* A, void** made, vouch_backend_resul
   if (f->L == nullptr) return common.status == CHOLMOD_OK ? VOUCH_BACKEND_REFUSED : status_of(common);
   result->flops = common.fl;
   result->entries = common.lnz;
-  result->bytes = f->L->is_super != 0 ? 8.0 * static_cast<double>(f->L->xsize + f->L->ssize) : 16 * common.lnz;
+  const double of_value = A->complex != 0 ? 16 : 8;
+  result->bytes = f->L->is_super != 0
+                      ? of_value * static_cast<double>(f->L->xsize) + 8.0 * static_cast<double>(f->L->ssize)
+                      : (of_value + 8) * common.lnz;
   *made = f.release();
   return VOUCH_BACKEND_DONE;
 } catch (const std::bad_alloc&) {
@@ -89,7 +94,13 @@ int analyse(int, const vouch_backend_matrix* A, void** made, vouch_backend_resul
 int factorise(void* made, const vouch_backend_matrix* A, vouch_backend_result* result) {
   factors& f = *static_cast<factors*>(made);
   double* value = static_cast<double*>(f.A->x);
-  for_lower(*A, [&](int64_t, int64_t k) { *value++ = A->val[k]; });
+  if (A->complex == 0) {
+    for_lower(*A, [&](int64_t, int64_t k) { *value++ = A->val[k]; });
+  } else {
+    for_lower(*A, [&](int64_t, int64_t k) { value = std::copy_n(A->val + 2 * k, 2, value); });
+    double* const first = static_cast<double*>(f.A->x);
+    conjugate(first, (value - first) / 2);
+  }
   cholmod_l_factorize(f.A, f.L, &f.common);
   const int status = status_of(f.common);
   if (status != VOUCH_BACKEND_DONE || f.L->minor < f.L->n) {
@@ -110,10 +121,10 @@ int solve(void* made, int, int64_t columns, const double* b, double* x) {
   rhs.ncol = static_cast<std::size_t>(columns);
   rhs.nzmax = rhs.nrow * rhs.ncol;
   rhs.x = const_cast<double*>(b);
-  rhs.xtype = CHOLMOD_REAL;
+  rhs.xtype = f.A->xtype;
   rhs.dtype = CHOLMOD_DOUBLE;
   if (cholmod_l_solve2(CHOLMOD_A, f.L, &rhs, nullptr, &f.x, nullptr, &f.y, &f.e, &f.common) == 0) return 1;
-  std::copy_n(static_cast<const double*>(f.x->x), rhs.nzmax, x);
+  std::copy_n(static_cast<const double*>(f.x->x), rhs.xtype == CHOLMOD_COMPLEX ? 2 * rhs.nzmax : rhs.nzmax, x);
   return 0;
 }
 
@@ -125,7 +136,8 @@ extern "C" __attribute__((visibility("default"))) const vouch_backend* vouch_spa
   static const std::string library = "CHOLMOD " + std::to_string(CHOLMOD_MAIN_VERSION) + "." +
                                      std::to_string(CHOLMOD_SUB_VERSION) + "." +
                                      std::to_string(CHOLMOD_SUBSUB_VERSION);
-  static const vouch_backend self{VOUCH_BACKEND_ABI, "cholmod", library.c_str(), VOUCH_FACTORS_CHOLESKY,
-                                  analyse,           factorise, solve,           release};
+  static const vouch_backend self{
+      VOUCH_BACKEND_ABI, "cholmod", library.c_str(), VOUCH_FACTORS_CHOLESKY, VOUCH_FACTORS_CHOLESKY, analyse,
+      factorise,         solve,     release};
   return &self;
 }

@@ -123,7 +123,7 @@ extern "C" __attribute__((visibility("default"))) const vouch_backend* vouch_spa
   static const std::string library = "SPQR " + std::to_string(SPQR_MAIN_VERSION) + "." +
                                      std::to_string(SPQR_SUB_VERSION) + "." +
                                      std::to_string(SPQR_SUBSUB_VERSION);
-  static const vouch_backend self{VOUCH_BACKEND_ABI, "spqr",    library.c_str(), VOUCH_FACTORS_QR,
+  static const vouch_backend self{VOUCH_BACKEND_ABI, "spqr",    library.c_str(), VOUCH_FACTORS_QR, 0,
                                   analyse,           factorise, solve,           release};
   return &self;
 }

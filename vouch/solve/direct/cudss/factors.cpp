@@ -152,8 +152,9 @@ class factors<T>::objects {
         data_(of),
         matrix_(make_owned("cudssMatrixCreateCsr", "cudssMatrixDestroy", [&](matrix_object* made) {
           return find<create_csr_function>("cudssMatrixCreateCsr")(
-              made, A.rows, A.rows, A.nonzeros(), A.row_ptr.data(), nullptr, A.col.data(), A.val.data(), int64_type,
-              int32_type, type_, type_for(which, A.complex), which == kind::lu ? full : upper, from_zero);
+              made, A.rows, A.rows, A.nonzeros(), A.row_ptr.data(), nullptr, A.col.data(), A.val.data(),
+              int64_type, int32_type, type_, type_for(which, A.complex), which == kind::lu ? full : upper,
+              from_zero);
         })) {
     const std::lock_guard lock(of_.in_use);
     cudss::check(find<set_data_function>("cudssDataSet")(of_.opened, data_.get(), fact::interrupt, &interrupt_,

@@ -31,11 +31,11 @@ std::int64_t first_zero_row(csr_view<const T> A) {
 // The first module that takes A; nothing where none is there that `auto` may take. A module that was asked for by
 // name, or all of them, may throw.
 std::unique_ptr<module_factors> factorise_by_module(int kind, const std::string& asked,
-                                                    csr_view<const double> A) {
-  const std::vector<const vouch_backend*> all = backends_for(kind, asked);
+                                                    csr_view<const double> A, bool complex_symmetric = false) {
+  const std::vector<const vouch_backend*> all = backends_for(kind, asked, complex_symmetric);
   for (std::size_t k = 0; k < all.size(); ++k) {
     try {
-      return std::make_unique<module_factors>(*all[k], kind, A);
+      return std::make_unique<module_factors>(*all[k], kind, A, complex_symmetric);
     } catch (const value_error&) {  // the next one may take it
       if (k + 1 == all.size()) throw;
     }
@@ -67,7 +67,8 @@ class ready_by_module final : public method_in<double> {
     timed(setting.times.setup, [&] {
       naming_the_matrix(setting, [&] {
         require_residual_goal(setting);
-        factors_ = factorise_by_module(kind, setting.options.backend, A_);
+        const bool complex_symmetric = kind == VOUCH_FACTORS_LDLT && setting.A.facts().matrix.complex_symmetric;
+        factors_ = factorise_by_module(kind, setting.options.backend, A_, complex_symmetric);
         if (!factors_) throw value_error(missing_backends(kind), "--method sparse-lu needs no library");
       });
     });
@@ -254,6 +255,11 @@ std::optional<prediction> predict_lu(const system_facts& facts, const solve_opti
   return prediction{work, 0, reason(facts, looks_definite), {}};
 }
 
+// Complex symmetric matrices have no symmetric real form.
+std::string refuse_ldlt(const structure_facts& A) {
+  return A.complex_symmetric ? std::string() : not_symmetric_reason(A);
+}
+
 // As LU, which comes after them in the table and so in a plan.
 std::optional<prediction> predict_cholesky(const system_facts& facts, const solve_options& options) {
   const bool there = facts.libraries.has(sparse_factors::cholesky) && facts.form == matrix_form::sparse;
@@ -271,7 +277,7 @@ std::optional<prediction> predict_any_lu(const system_facts& facts, const solve_
   const bool asked = options.backend != "auto" && options.backend != "own" && facts.form == matrix_form::sparse;
   const set_of<sparse_factors>& libraries = facts.libraries;
   const bool other = (libraries.has(sparse_factors::cholesky) && not_spd_reason(facts.matrix).empty()) ||
-                     (libraries.has(sparse_factors::ldlt) && facts.matrix.symmetric);
+                     (libraries.has(sparse_factors::ldlt) && refuse_ldlt(facts.matrix).empty());
   if (asked && other && !libraries.has(sparse_factors::lu)) return {};
   return predict_lu(facts, options);
 }
@@ -360,7 +366,7 @@ constexpr method line_of_cholesky() {
 
 constexpr method line_of_ldlt() {
   method m = line("sparse-ldlt", sparse_factors::ldlt, predict_ldlt, make_by_library<VOUCH_FACTORS_LDLT>);
-  m.refuse = not_symmetric_reason;
+  m.refuse = refuse_ldlt;
   return m;
 }
 
