@@ -93,28 +93,24 @@ found examine(const device& cpu, const std::string& file, bool inertia) {
   return f;
 }
 
-bool is_there(std::string_view backend) {
-  for (const sparse_backend& b : sparse_backends())
-    if (b.name == backend) return b.missing.empty();
-  return false;
-}
-
 // By the pivots of L D L^T, which zeros on the right-hand side need no solve with; by MUMPS, or on a GPU by cuDSS.
 inertia count_eigenvalues(const device& cpu, const std::string& file, const found& f) {
   const csr<double>& A = f.complex ? f.real : f.A;
   if (A.rows != A.cols)
     throw value_error(printable(file) + ": a matrix that is not square has no inertia",
                       "leave out --inertia for the facts alone");
+  if (f.complex && !f.complex->hermitian)
+    throw value_error(printable(file) + ": a complex matrix that is not Hermitian has no inertia",
+                      "leave out --inertia for the facts alone");
   solve_options how;
   how.method = "sparse-ldlt";
-  if (!is_there("mumps") && is_there("cudss") && device::best().is_cuda()) how.backend = "cudss";
   how.names.matrix = f.complex ? file + ", by its real form" : file;
   const array<double> zeros = array<double>::zeros(cpu, A.rows);
   array<double> x = array<double>::zeros(cpu, A.rows);
   solve_result result = solve(cpu, A, zeros, x, how);
   if (f.complex) take_numbers(result);
-  if (!result.signs && how.backend == "cudss")
-    throw value_error(printable(file) + ": the pivots of cudss do not tell the inertia",
+  if (!result.signs && result.where.is_cuda())
+    throw value_error(printable(file) + ": the pivots of " + result.backend + " do not tell the inertia",
                       "it is singular, or nearly so: MUMPS counts zeros");
   if (!result.signs)
     throw value_error(printable(file) + ": the matrix is singular, and " + result.backend +

@@ -79,6 +79,14 @@ TEST_F(tool_sparse_lu, cudss_is_for_gpus) {
     EXPECT_EQ(result["device"]["kind"], "cuda");
   }
   EXPECT_EQ(run("solve A.mtx --backend cudss --device cpu").code, 2);
+  // What it does not do is no hint.
+  const auto hint = [&](const char* arguments) {
+    const tool_result refused = run(std::string("solve A.mtx --method sparse-qr --backend cudss ") + arguments);
+    EXPECT_EQ(refused.code, 2);
+    return refused.err;
+  };
+  EXPECT_NE(hint("").find("take --backend auto"), std::string::npos) << hint("");
+  EXPECT_NE(hint("--device cuda").find("take --backend auto and --device cpu"), std::string::npos);
   EXPECT_EQ(shell("VOUCH_CUDSS=b.txt \"$VOUCH\" devices > .out"), 0);
   EXPECT_NE(content(".out").find("cuDSS does not load: "), std::string::npos) << content(".out");
   EXPECT_NE(content(".out").find("b.txt: "), std::string::npos) << content(".out");

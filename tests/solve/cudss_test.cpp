@@ -19,6 +19,8 @@
 #include <vouch/solve/direct/cudss/library.hpp>
 #include <vouch/solve/direct/gpu_factors.hpp>
 #include <vouch/solve/direct/sparse_backends.hpp>
+#include <vouch/solve/driver/operand.hpp>
+#include <vouch/solve/plan.hpp>
 
 #include "systems.hpp"
 
@@ -88,6 +90,24 @@ TEST(cudss, is_found_where_it_is_named) {
   EXPECT_EQ(listed.name, "cudss");
   EXPECT_EQ(listed.library, "cuDSS 1.2.3");
   EXPECT_TRUE(listed.on_gpu);
+  EXPECT_EQ(find_sparse_backend("cudss")->library, "cuDSS 1.2.3");
+  EXPECT_EQ(find_sparse_backend("own")->missing, "");
+  EXPECT_FALSE(find_sparse_backend("auto").has_value());
+}
+
+TEST(cudss, is_what_auto_has_behind_iterations) {
+  const csr<double> A = testing::laplacian(120);
+  operand asked(cpu, A.all());
+  solve_options how;
+  how.backend = "cudss";
+  asked.complete_facts(how);
+  system_facts facts = asked.facts();
+  EXPECT_TRUE(facts.factorised_on_gpu);
+  std::vector<std::string> plan;
+  for (const attempt& a : make_plan(facts, {})) plan.emplace_back(a.method->name);
+  EXPECT_EQ(plan.front(), "cg");
+  EXPECT_EQ(plan.back(), "sparse-lu");
+  EXPECT_EQ(missing_elimination(facts, {}), "");
 }
 
 TEST(cudss, factors_of_every_kind_solve_as_eigen_does) {

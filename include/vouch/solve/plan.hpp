@@ -42,4 +42,8 @@ bool is_elimination_worth_predicting(const system_facts& facts, const solve_opti
 ///                      for a matrix that is not square
 std::vector<attempt> make_plan(const system_facts& facts, const solve_options& options);
 
+/// What auto misses for a matrix on a GPU whose iterations have come to nothing, and which package has it; "" where it
+/// misses nothing.
+std::string missing_elimination(const system_facts& facts, const solve_options& options);
+
 }  // namespace vouch

@@ -337,12 +337,43 @@ TEST(plan, libraries_factorise_what_suits_them) {
   EXPECT_EQ(planned(wide), (list{"lsmr", "sparse-qr"}));
 }
 
+TEST(plan, names_the_library_that_does_not_factorise_rectangles) {
+  system_facts tall = unsymmetric(1000);
+  tall.matrix.square = false;
+  tall.matrix.cols = 800;
+  tall.libraries = {sparse_factors::cholesky, sparse_factors::ldlt, sparse_factors::lu};
+  try {
+    planned(tall, {.backend = "cudss"});
+    FAIL();
+  } catch (const value_error& e) {
+    EXPECT_NE(std::string(e.what()).find("cudss does not factorise matrices that are not square"),
+              std::string::npos)
+        << e.what();
+    EXPECT_NE(e.hint().find("--backend auto"), std::string::npos) << e.hint();
+  }
+}
+
+TEST(plan, symmetric_factors_of_complex_symmetric_matrices) {
+  system_facts facts = unsymmetric(20000);
+  facts.matrix.complex_symmetric = true;
+  facts.libraries = {sparse_factors::cholesky, sparse_factors::ldlt, sparse_factors::lu};
+  EXPECT_EQ(who_eliminates(facts), eliminator::library);
+  const list plan = planned(facts);
+  EXPECT_EQ(plan[plan.size() - 2], "sparse-ldlt");
+  EXPECT_EQ(planned(facts, {.method = "sparse-ldlt"}), list{"sparse-ldlt"});
+  facts.matrix.complex_symmetric = false;
+  EXPECT_THROW(planned(facts, {.method = "sparse-ldlt"}), value_error);
+}
+
 TEST(plan, on_a_gpu_a_library_factorises_or_nothing_does) {
   system_facts definite = grid(10000);
   definite.factorised_on_gpu = true;
   EXPECT_EQ(planned(definite), (list{"cg", "cg"}));
+  EXPECT_NE(missing_elimination(definite, {}).find("cuDSS"), std::string::npos);
+  EXPECT_EQ(missing_elimination(definite, {.method = "cg"}), "");
   definite.libraries = {sparse_factors::cholesky, sparse_factors::ldlt, sparse_factors::lu};
   EXPECT_EQ(planned(definite), (list{"cg", "cg", "sparse-cholesky", "sparse-lu"}));
+  EXPECT_EQ(missing_elimination(definite, {}), "");
   // In every precision, which on the CPU they are not.
   solve_options mixed;
   mixed.precision = working_precision::mixed;
@@ -351,6 +382,7 @@ TEST(plan, on_a_gpu_a_library_factorises_or_nothing_does) {
     EXPECT_EQ(a.precision_why, "") << a.method->name;
   }
   definite.factorised_on_gpu = false;
+  EXPECT_EQ(missing_elimination(definite, {}), "");
   EXPECT_EQ(make_plan(definite, mixed).back().precision, working_precision::double_);
   // The CPU orders, while iterations have the GPU: a matrix of few operations is no sooner eliminated than iterated with.
   const elimination_cost little{1e5, 1e6};

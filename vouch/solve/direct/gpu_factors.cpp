@@ -59,7 +59,7 @@ class gpu_factors<T, F>::adapter final : public factorisation<T> {
   // Ten deterministic solves take as long as the factorisation.
   double inverse_norm() override { return std::numeric_limits<double>::quiet_NaN(); }
   std::string name() const override { return all_.name(); }
-  std::string backend() const override { return "cudss"; }
+  std::string backend() const override { return cudss::backend_name; }
   bool reproducible() const override { return repeats(); }
   bool repeats() const override { return !all_.factors_ || all_.factors_->repeats(); }
   std::optional<inertia> signs() const override { return all_.signs(); }

@@ -85,27 +85,36 @@ bool has_file(std::size_t k) {
 
 }  // namespace
 
-const std::vector<sparse_backend>& sparse_backends() {
-  static const std::vector<sparse_backend> all = [] {
-    std::vector<sparse_backend> list{{"own", "Vouch", ""}};
-    for (std::size_t k = 0; k < std::size(known); ++k) {
-      const module_state& m = module_of(k);
-      list.push_back({known[k].name, m.backend != nullptr ? m.backend->library : "", m.missing});
-    }
-    list.push_back({"cudss", cudss::name(), cudss::missing(), true});
-    return list;
-  }();
-  return all;
-}
-
 std::span<const std::string_view> sparse_backend_names() {
   static const std::vector<std::string_view> names = [] {
     std::vector<std::string_view> all{"auto", "own"};
     for (const known_module& module : known) all.emplace_back(module.name);
-    all.emplace_back("cudss");
+    all.emplace_back(cudss::backend_name);
     return all;
   }();
   return names;
+}
+
+std::optional<sparse_backend> find_sparse_backend(std::string_view name) {
+  if (name == "own") return sparse_backend{"own", "Vouch", ""};
+  if (name == cudss::backend_name)
+    return sparse_backend{cudss::backend_name, cudss::name(), cudss::missing(), true};
+  for (std::size_t k = 0; k < std::size(known); ++k) {
+    if (name != known[k].name) continue;
+    const module_state& m = module_of(k);
+    return sparse_backend{known[k].name, m.backend != nullptr ? m.backend->library : "", m.missing};
+  }
+  return {};
+}
+
+const std::vector<sparse_backend>& sparse_backends() {
+  static const std::vector<sparse_backend> all = [] {
+    std::vector<sparse_backend> list;
+    for (const std::string_view name : sparse_backend_names())
+      if (std::optional<sparse_backend> one = find_sparse_backend(name)) list.push_back(std::move(*one));
+    return list;
+  }();
+  return all;
 }
 
 namespace {
@@ -138,8 +147,8 @@ const vouch_backend& require_backend(const std::string& name) {
     throw value_error("the back end " + name + " cannot be had: " + m.missing,
                       "--backend auto takes what there is");
   }
-  if (name == "cudss")
-    throw value_error("the back end cudss factorises on a GPU", "take --device cuda, or --backend auto");
+  if (name == cudss::backend_name)
+    throw value_error("the back end " + name + " factorises on a GPU", "take --device cuda, or --backend auto");
   std::string all;
   for (const std::string_view known_name : sparse_backend_names())
     all += (all.empty() ? "" : ", ") + std::string(known_name);

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include <vouch/core/error.hpp>
+#include <vouch/solve/direct/cudss/library.hpp>
 #include <vouch/solve/driver/method_table.hpp>
 #include <vouch/solve/methods.hpp>
 #include <vouch/solve/options.hpp>
@@ -96,13 +97,15 @@ std::optional<refused_option> find_refused_option(const solve_options& options, 
   const set_of<method_option> taken = m == nullptr ? auto_takes : m->options;
   for (const option_line& o : option_lines)
     if (o.given(options) && !taken.has(o.which)) return refused_option{o.name, o.what, who_takes(o.which)};
-  const bool by_cudss = options.backend == "cudss";
-  if (cuda && options.backend != "auto" && !by_cudss)
-    return refused_option{"backend " + options.backend, "none but cudss on a GPU", "take --device cpu"};
+  const bool by_gpu_library = options.backend == cudss::backend_name;
+  if (cuda && options.backend != "auto" && !by_gpu_library)
+    return refused_option{"backend " + options.backend,
+                          std::string("none but ") + cudss::backend_name + " on a GPU", "take --device cpu"};
   if (m == nullptr) return {};
-  if (by_cudss && !m->on_cuda.has(true))
-    return refused_option{"backend cudss", "none on a GPU", "take --backend auto"};
-  const bool on_cuda = cuda || by_cudss;
+  if (by_gpu_library && !m->on_cuda.has(true))
+    return refused_option{"backend " + options.backend, "none on a GPU",
+                          cuda ? "take --backend auto and --device cpu" : "take --backend auto"};
+  const bool on_cuda = cuda || by_gpu_library;
   if (!m->takes_precision(options.precision, on_cuda))
     return refused_option{std::string("precision ") + name(options.precision), "none",
                           precisions_of(*m, on_cuda)};

@@ -79,41 +79,40 @@ elimination_cost predict(const device& cpu, csr_view<const double> A) {
   return vouch::predict_elimination<double>(A, minimum_degree<double>(cpu, A), most_entries);
 }
 
+// Whether the library on a GPU is to factorise: because that was asked for, or nothing and it is there.
+bool is_gpu_library_taken(const solve_options& options) {
+  return options.backend == cudss::backend_name || (options.backend == "auto" && cudss::is_installed());
+}
+
 // Whether sparse matrices are factorised on a GPU: where that was asked for, or the matrix is there and a library is.
 bool factorises_on_gpu(const device& home, const solve_options& options) {
   if (options.run_on) return options.run_on->is_cuda();
-  return options.backend == "cudss" || (home.is_cuda() && options.backend == "auto" && cudss::is_installed());
+  return options.backend == cudss::backend_name || (home.is_cuda() && is_gpu_library_taken(options));
 }
 
-set_of<sparse_factors> libraries_on_gpu(const solve_options& options) {
-  const bool there = options.backend == "cudss" || (options.backend == "auto" && cudss::is_installed());
-  if (!there) return {};
-  return {sparse_factors::cholesky, sparse_factors::ldlt, sparse_factors::lu};
-}
+struct kind_of_factors {
+  sparse_factors factors;
+  int of_modules;
+};
+constexpr kind_of_factors of_square_matrices[] = {{sparse_factors::cholesky, VOUCH_FACTORS_CHOLESKY},
+                                                  {sparse_factors::ldlt, VOUCH_FACTORS_LDLT},
+                                                  {sparse_factors::lu, VOUCH_FACTORS_LU}};
 
-// Those of libraries that auto may take: of small matrices where one was asked for.
-set_of<sparse_factors> libraries_for(const structure_facts& A, const solve_options& options) {
+// What libraries make that auto may take: of small matrices where one was asked for. On a GPU, too, what factorises matrices
+// that are not square works on the CPU.
+set_of<sparse_factors> libraries_for(const structure_facts& A, const solve_options& options, bool on_gpu) {
   set_of<sparse_factors> all;
-  if (options.backend == "own" || options.precision == working_precision::single) return all;
-  const bool small = A.nonzeros < least_nonzeros_of_modules;
-  const auto take = [&](sparse_factors which, int kind) {
-    if (is_backend_there(kind, options.backend)) all = all.with({which});
-  };
-  if (!small || options.backend != "auto") {
-    take(sparse_factors::cholesky, VOUCH_FACTORS_CHOLESKY);
-    take(sparse_factors::ldlt, VOUCH_FACTORS_LDLT);
-    take(sparse_factors::lu, VOUCH_FACTORS_LU);
+  const bool by_modules = options.backend != "own" && options.precision != working_precision::single;
+  const bool small = A.nonzeros < least_nonzeros_of_modules && options.backend == "auto";
+  for (const kind_of_factors& kind : of_square_matrices) {
+    const bool there = on_gpu ? is_gpu_library_taken(options)
+                              : by_modules && !small && is_backend_there(kind.of_modules, options.backend);
+    if (there) all = all.with({kind.factors});
   }
-  take(sparse_factors::qr, VOUCH_FACTORS_QR);
-  return all;
-}
-
-// What factorises matrices that are not square works on the CPU.
-set_of<sparse_factors> libraries_besides_gpu(const solve_options& options) {
   const bool elsewhere = !options.run_on && options.backend == "auto";
-  if (!elsewhere || options.precision == working_precision::single || !is_backend_there(VOUCH_FACTORS_QR))
-    return {};
-  return {sparse_factors::qr};
+  if (by_modules && (!on_gpu || elsewhere) && is_backend_there(VOUCH_FACTORS_QR, options.backend))
+    all = all.with({sparse_factors::qr});
+  return all;
 }
 
 }  // namespace
@@ -248,8 +247,7 @@ void operand::renew(csr_view<const double> A) {
 
 void operand::complete_facts(const solve_options& options) {
   facts_.factorised_on_gpu = form() == matrix_form::sparse && factorises_on_gpu(home_, options);
-  facts_.libraries = facts_.factorised_on_gpu ? libraries_on_gpu(options).with(libraries_besides_gpu(options))
-                                              : libraries_for(facts_.matrix, options);
+  facts_.libraries = libraries_for(facts_.matrix, options, facts_.factorised_on_gpu);
   if (form() == matrix_form::dense) {
     const bool cuda = options.run_on ? options.run_on->is_cuda() : home_.is_cuda();
     facts_.dense_factors = cuda ? cusolver::present() : lapack::present();

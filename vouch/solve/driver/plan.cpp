@@ -6,6 +6,7 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/solve/direct/cudss/library.hpp>
 #include <vouch/solve/driver/about_matrix.hpp>
 #include <vouch/solve/loop/spd_check.hpp>
 
@@ -153,6 +154,10 @@ std::vector<attempt> make_plan(const system_facts& facts, const solve_options& o
                       refused->hint);
   if (asked != nullptr) return ask_by_name(*asked, facts, options);
   std::vector<attempt> all = candidates(facts, options);
+  if (all.empty() && !A.square && options.backend != "auto")
+    throw value_error(options.names.matrix + ": the back end " + options.backend +
+                          " does not factorise matrices that are not square",
+                      "--backend auto takes what does");
   if (all.empty()) {
     // The method that takes these options says what it cannot do with this matrix.
     for (const method* m : methods())
@@ -164,6 +169,15 @@ std::vector<attempt> make_plan(const system_facts& facts, const solve_options& o
   if (!all.front().precision_why.empty())
     all.front().precision_why = "mixed: this matrix is fit for factorisations alone, which are made in double";
   return all;
+}
+
+std::string missing_elimination(const system_facts& facts, const solve_options& options) {
+  const bool misses = options.method == "auto" && !options.prefer_iterations &&
+                      facts.form == matrix_form::sparse && facts.matrix.square && facts.factorised_on_gpu &&
+                      !facts.libraries.has(sparse_factors::lu);
+  if (!misses) return "";
+  return "on a GPU nothing but cuDSS could factorise the matrix: " + cudss::missing() +
+         "; without --device cuda what the CPU has comes after the iterations";
 }
 
 }  // namespace vouch

@@ -574,6 +574,9 @@ solve_result solver::state::solve(const columns_view& system) {
   result.times = spent;
   for (std::size_t k = 0; k < steps.size() && steps[k].to <= current; ++k)
     result.warnings.insert(result.warnings.begin() + static_cast<std::ptrdiff_t>(k), steps[k].warning);
+  if (result.status != solve_status::converged && result.status != solve_status::interrupted)
+    if (std::string missing = missing_elimination(A.facts(), options); !missing.empty())
+      result.warnings.push_back(std::move(missing));
   result.method_reason = why;
   result.precision_reason = plan[current].precision_why;
   result.where = chosen.dev;

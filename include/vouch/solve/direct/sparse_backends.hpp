@@ -1,5 +1,6 @@
 // vouch/solve/direct/sparse_backends.hpp -- libraries that factorise sparse matrices for us, where they are installed.
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,9 @@ struct sparse_backend {
 
 /// All that are known, there or not, "own" first. Loads them.
 const std::vector<sparse_backend>& sparse_backends();
+
+/// The one of this name, which alone is loaded; nothing where none is known.
+std::optional<sparse_backend> find_sparse_backend(std::string_view name);
 
 /// "auto" and their names.
 std::span<const std::string_view> sparse_backend_names();

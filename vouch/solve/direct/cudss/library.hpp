@@ -7,6 +7,9 @@
 
 namespace vouch::cudss {
 
+/// As which it is asked for and reported.
+inline constexpr const char* backend_name = "cudss";
+
 /// Whether a file of it is there; opens none where its path is known.
 bool is_installed();
 

@@ -305,24 +305,36 @@ device_choice choose(const system_facts& facts, const solve_options& options, in
   if (!facts.factorised_on_gpu) return choose_cpu(facts, options, threads);
   const device best = device::best();
   if (!best.is_cuda())
-    throw no_cuda_error("the back end cudss factorises on a GPU, and there is none",
-                        "--backend auto takes what the CPU has");
+    throw no_cuda_error(
+        std::string("the back end ") + cudss::backend_name + " factorises on a GPU, and there is none",
+        "--backend auto takes what the CPU has");
   return {best, "cuDSS factorises there"};
 }
 
-// And where CHOLMOD would take longer than cuDSS with the start of CUDA, a second. Where there are no square roots it pivots
+// And where it is not asked for, if it is there: worth says whether to start CUDA for it.
+device_choice choose_unasked(const system_facts& facts, const solve_options& options, int threads, bool worth,
+                             const char* why) {
+  if (facts.factorised_on_gpu || options.backend != "auto" || !worth || !cuda_may_be_present() ||
+      !cudss::is_installed())
+    return choose(facts, options, threads);
+  const device best = device::best();
+  if (!best.is_cuda()) return choose_cpu(facts, options, threads);
+  return {best, why};
+}
+
+device_choice choose_for_symmetric(const system_facts& facts, const solve_options& options, int threads) {
+  return choose_unasked(facts, options, threads, !is_backend_there(VOUCH_FACTORS_LDLT),
+                        "cuDSS alone makes such factors");
+}
+
+// Where CHOLMOD would take longer than cuDSS with the start of CUDA, a second. Where there are no square roots it pivots
 // within blocks alone, and replaces pivots that are too small: not without being asked.
 device_choice choose_for_definite(const system_facts& facts, const solve_options& options, int threads) {
   constexpr std::int64_t many_nonzeros = std::int64_t{1} << 20;
   constexpr double many_operations = 1e10;
   const bool large =
       facts.elimination ? facts.elimination->flops >= many_operations : facts.matrix.nonzeros >= many_nonzeros;
-  if (facts.factorised_on_gpu || options.backend != "auto" || !large || !cuda_may_be_present() ||
-      !cudss::is_installed())
-    return choose(facts, options, threads);
-  const device best = device::best();
-  if (!best.is_cuda()) return choose_cpu(facts, options, threads);
-  return {best, "cuDSS is faster for this size"};
+  return choose_unasked(facts, options, threads, large, "cuDSS is faster for this size");
 }
 
 std::string advise(const method&) { return "--method sparse-lu takes any square matrix"; }
@@ -367,6 +379,7 @@ constexpr method line_of_cholesky() {
 constexpr method line_of_ldlt() {
   method m = line("sparse-ldlt", sparse_factors::ldlt, predict_ldlt, make_by_library<VOUCH_FACTORS_LDLT>);
   m.refuse = refuse_ldlt;
+  m.choose = choose_for_symmetric;
   return m;
 }
 
