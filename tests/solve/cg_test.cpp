@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/generate/poisson.hpp>
 #include <vouch/io/matrix_market.hpp>
@@ -127,6 +128,42 @@ TEST(cg, rounding_is_named_where_it_may_hide_definiteness) {
                   entry == 1e12)
             << report.reason;
       }
+  }
+}
+
+// Twice the unit matrix, which counts its products.
+class counted final : public linear_operator<double> {
+ public:
+  std::int64_t rows() const override { return 3; }
+  void apply(const device&, view<const double> x, view<double> y) const override {
+    ++products;
+    for (std::int64_t i = 0; i < 3; ++i) y[i] = 2 * x[i];
+  }
+  mutable int products = 0;
+};
+
+TEST(cg, a_request_to_end_is_heard_before_the_first_iteration) {
+  const device cpu = device::cpu(1);
+  const array<double> b = array<double>::from(cpu, std::vector<double>{1, 2, 3});
+  array<double> x = array<double>::zeros(cpu, 3);
+  cancellation stop;
+  stop.request();
+  const cancellation_scope listens(stop);
+  const counted A;
+  const solve_report report = cg<double>(cpu, A, b, x);
+  EXPECT_EQ(report.status, solve_status::interrupted);
+  EXPECT_EQ(report.iterations, 0);
+  EXPECT_EQ(report.relative_true(), 1);
+  EXPECT_EQ(A.products, 1);  // of the residual of the start
+}
+
+// Plain sums that are far from zero spare the pass in twice the precision, and none that are not.
+TEST(cg, rows_that_sum_to_nearly_zero_are_looked_at_twice) {
+  for (const double shift : {0.0, 1e-14, 1e-6, 1e-3}) {
+    const csr<double> A =
+        testing::from_triplets(2, {{0, 0, 1 + shift}, {0, 1, -1}, {1, 0, -1}, {1, 1, 1 + shift}});
+    const solve_status found = solve(device::cpu(1), A, {1, 1}).report.status;
+    EXPECT_EQ(found, shift < 1e-13 ? solve_status::breakdown : solve_status::converged) << shift;
   }
 }
 

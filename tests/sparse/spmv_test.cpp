@@ -9,6 +9,7 @@
 
 #include <devices.hpp>
 #include <sparse/spmv_cases.hpp>
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/sparse/spmv.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
@@ -189,6 +190,18 @@ TYPED_TEST(spmv_typed, beta_zero_overwrites_nan_and_nan_in_x_spreads) {
       const auto y = multiply<T>(dev, plan, T(2), x, T(0), std::vector<T>(216, T(0)));
       for (const auto& [j, a] : A.rows[100]) EXPECT_TRUE(std::isnan(y[static_cast<std::size_t>(j)]));
     }
+}
+
+TYPED_TEST(spmv_typed, a_plan_that_takes_several_passes_can_be_cancelled) {
+  using T = TypeParam;
+  const csr<T> A =
+      testing::row_lists<T>{2, {{{0, T(1)}, {1, T(2)}}, {{0, T(2)}, {1, T(3)}}}}.to_csr(device::cpu());
+  cancellation stop;
+  stop.request();
+  const cancellation_scope listens(stop);
+  for (const layout kept_as : {layout::automatic, layout::dia, layout::bsr})
+    EXPECT_THROW(spmv_plan<T>::make(device::cpu(), A, true, kept_as), cancelled) << name(kept_as);
+  EXPECT_NO_THROW(spmv_plan<T>::make(device::cpu(), A, true, layout::csr));
 }
 
 TYPED_TEST(spmv_typed, plain_product_by_hand_and_wrong_shapes) {

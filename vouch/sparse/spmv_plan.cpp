@@ -2,6 +2,7 @@
 #include <limits>
 #include <vector>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
@@ -116,7 +117,9 @@ void spmv_plan<T>::keep_csr(const std::string& why) {
 
 template <real T>
 bool spmv_plan<T>::keep_dia(csr_view<const T> A, bool symmetric, bool forced, std::int64_t most_bytes) {
+  const cancellation_probe stop;  // each pass takes tens of milliseconds of a million rows
   const std::vector<std::int64_t> offsets = detail::occupied_diagonals(device_, A);
+  stop.check();
   if (offsets.size() > detail::dia_layout<T>::max_diagonals) return false;
   const std::int64_t places = total_length(rows_, cols_, offsets);
   const auto size = static_cast<std::int64_t>(sizeof(T));
@@ -130,6 +133,7 @@ bool spmv_plan<T>::keep_dia(csr_view<const T> A, bool symmetric, bool forced, st
   if (half) {
     values_ = array<T>::zeros(device_, place_diagonals<T>(dia_, offsets, true));
     detail::fill_diagonals(device_, A, dia_, 0, values_.data());
+    stop.check();
     half = symmetric || detail::mirrors_upper_half(device_, A, dia_, static_cast<const T*>(values_.data()));
   }
   if (!half) {
@@ -181,9 +185,11 @@ bool spmv_plan<T>::keep_blocks(csr_view<const T> A, layout wanted) {
   const bool any = wanted == layout::automatic, in_cache = csr_bytes(A) <= cache_bytes;
   std::int64_t best = any ? (in_cache ? csr_time * A.nonzeros : csr_bytes(A)) / 10 * 9 : unlimited;
   bool found = false;
+  const cancellation_probe stop;
   for (const kind k : {kind::threes, kind::twos, kind::tiles}) {
     if (!any && (k == kind::tiles) != (wanted == layout::tile)) continue;
     auto counted = detail::count_blocks(device_, A, k);
+    stop.check();
     if (!counted) continue;
     const std::int64_t cost = in_cache ? block_time(k) * counted->blocks() : counted->bytes();
     if (cost > best) continue;

@@ -6,6 +6,7 @@
 
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/distributed/residual.hpp>
+#include <vouch/solve/krylov/krylov_system.hpp>
 
 namespace vouch::distributed {
 
@@ -25,21 +26,9 @@ residual_facts row_residual_of::operator()(const double* x, const double* low, d
 
 namespace {
 
-// Most matrices show by plain sums that rows do not sum to zero.
 bool is_far_from_zero_row_sums(const row_vectors& vectors, const row_matrix& A) {
-  const csr_view<const double> local = A.local();
-  double sum = 0, size = 0;
-  for (std::int64_t i = 0; i < A.rows(); ++i) {
-    double of_row = 0, size_of_row = 0;
-    for (std::int64_t k = local.row_ptr[i]; k < local.row_ptr[i + 1]; ++k) {
-      of_row += local.val[k];
-      size_of_row += std::fabs(local.val[k]);
-    }
-    sum = std::max(sum, std::fabs(of_row));
-    size = std::max(size, size_of_row);
-  }
-  constexpr double far_beyond_rounding = 1e-8;
-  return vectors.largest(sum) > far_beyond_rounding * vectors.largest(size);
+  const plain_row_sums mine = plain_row_sums_of(vectors.cpu(), A.local());
+  return plain_row_sums{vectors.largest(mine.sum), vectors.largest(mine.size)}.are_far_from_zero();
 }
 
 }  // namespace

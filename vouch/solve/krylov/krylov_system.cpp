@@ -10,6 +10,7 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/loop_threads.hpp>
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/dense/blas1.hpp>
 #include <vouch/solve/krylov/krylov_system.hpp>
@@ -114,6 +115,24 @@ void check_preconditioner(const preconditioner<T>* M, std::int64_t rows) {
   if (M != nullptr && M->rows() >= 0 && M->rows() != rows)
     throw shape_error("the preconditioner " + M->name() + " is for " + std::to_string(M->rows()) +
                       " unknowns, the system has " + std::to_string(rows));
+}
+
+template <real T>
+plain_row_sums plain_row_sums_of(const device& cpu, csr_view<const T> A) {
+  double sum = 0, size = 0;
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(cpu, A.nonzeros)) schedule(static) \
+    reduction(max                                                                                       \
+              : sum, size)
+  for (std::int64_t i = 0; i < A.rows; ++i) {
+    double of_row = 0, size_of_row = 0;
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) {
+      of_row += A.val[k];
+      size_of_row += std::fabs(A.val[k]);
+    }
+    sum = std::max(sum, std::fabs(of_row));
+    size = std::max(size, size_of_row);
+  }
+  return {sum, size};
 }
 
 template <real T>
@@ -236,6 +255,7 @@ solve_report solve_by_krylov(const krylov_method& method, const device& dev, con
 #define VOUCH_KRYLOV_SYSTEM(T)                                                                                 \
   template std::unique_ptr<preconditioner<T>> power_for_size(const device&, csr_view<const T>, int);           \
   template void check_preconditioner(const preconditioner<T>*, std::int64_t);                                  \
+  template plain_row_sums plain_row_sums_of(const device&, csr_view<const T>);                                 \
   template residual_facts facts_of_row_sums(const device&, csr_view<const T>);                                 \
   template checked_problem<T> stored_problem(const device&, csr_view<const T>, view<const T>);                 \
   template checked_problem<T> operator_problem(const device&, const linear_operator<T>&, view<const T>,        \

@@ -34,6 +34,16 @@ std::unique_ptr<preconditioner<T>> power_for_size(const device& dev, csr_view<co
 template <real T>
 void check_preconditioner(const preconditioner<T>* M, std::int64_t rows);
 
+/// Of the rows of a matrix in working precision: the largest moduli of their sums, and the largest sums of moduli.
+struct plain_row_sums {
+  double sum = 0, size = 0;
+  /// Most matrices show by these that their rows do not sum to zero, by no rounding of either precision.
+  bool are_far_from_zero() const { return sum > 1e-4 * size; }
+};
+/// Memory  A lives on the CPU.
+template <real T>
+plain_row_sums plain_row_sums_of(const device& cpu, csr_view<const T> A);
+
 /// Of A times the vector of ones, by a pass in twice the precision: their norm and that of A.
 template <real T>
 residual_facts facts_of_row_sums(const device& dev, csr_view<const T> A);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/stopwatch.hpp>
@@ -63,7 +64,7 @@ class residual_checked_loop {
     if (resumed_) {
       keep_course(kept->source());
     } else {
-      done_ = answered_at_once(start);
+      done_ = answered_at_once(start) || (kept == nullptr && ended_at_once());
       least_ = last_ = to_solve_ = start.norm2;
     }
     if (problem_.constants_in_null_space && !done_)
@@ -205,6 +206,12 @@ class residual_checked_loop {
       return end(solve_status::converged, "the start already meets the tolerance");
     if (problem_.constants_in_null_space) return inconsistent();
     return false;
+  }
+
+  // The residual of the start took a while, and that of an iteration would take as long again.
+  bool ended_at_once() {
+    return cancellation_probe().requested() &&
+           end(solve_status::interrupted, "stopped on request before the first iteration");
   }
 
   // Rows that sum to zero to rounding: what b has along the constants no x of moderate size can produce.
