@@ -80,6 +80,18 @@ TEST_F(tool_pattern_batch, one_that_is_singular_leaves_the_others_alone) {
   EXPECT_NE(run("solve --batch a.npz").out.find("2 of 4 systems solved"), std::string::npos);
 }
 
+TEST_F(tool_pattern_batch, the_method_is_that_of_those_that_were_not_refused) {
+  const double nan = std::nan("");
+  archive({offsets,
+           columns,
+           {"data", npy_file("(2, 4)", {nan, 1, 2, 4, 3, 1, 2, 4})},
+           {"b", npy_file("(2,)", {1, 0})}});
+  const json o = solve("--batch a.npz", 1);
+  EXPECT_EQ(o["status"], "breakdown");
+  archive({offsets, columns, {"data", npy_file("(1, 4)", {3, 1, 2, 4})}, {"b", npy_file("(2,)", {1, 0})}});
+  EXPECT_EQ(o["method"], solve("--batch a.npz")["method"]);
+}
+
 TEST_F(tool_pattern_batch, one_matrix_serves_all) {
   archive(
       {offsets, columns, {"data", npy_file("(4,)", {3, 1, 2, 4})}, {"b", npy_file("(2, 2)", {4, 6, 8, 12})}});

@@ -67,6 +67,11 @@ class batch_run {
   solve_result finish() {
     if (!any_taken_ && refusal_) std::rethrow_exception(refusal_);
     all_.batch->worst = all_.column;
+    // One that was refused was solved by nothing: the method is that of the others.
+    if (all_.how != nullptr && all_.engine.empty()) {
+      all_.method = method_;
+      all_.engine = engine_;
+    }
     all_.columns.clear();
     drop_solver();
     return std::move(all_);
@@ -162,6 +167,8 @@ class batch_run {
   }
   void take_choices(const solve_result& first) {
     all_.how = first.how;
+    method_ = first.method;
+    engine_ = first.engine;
     all_.method_reason = first.method_reason;
     all_.precision_reason = first.precision_reason;
     all_.where = first.where;
@@ -177,6 +184,7 @@ class batch_run {
   std::optional<solver> solver_;
   bool any_taken_ = false;  // or else what is asked for is refused
   std::exception_ptr refusal_;
+  std::string method_, engine_;  // of the first that was taken
   solve_result all_;
 };
 
