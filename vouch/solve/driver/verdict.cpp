@@ -92,6 +92,11 @@ std::string residual_text(const solve_report& report) {
   return string_printf("true residual %.3g, tolerance %.3g", report.true_residual, report.tolerance);
 }
 
+std::string expected_of_rounding(const solve_report& report) {
+  return string_printf(": relative %.2g, where rounding was expected to leave about %.1g",
+                       report.relative_true(), report.attainable_relative);
+}
+
 // interrupted first, since it says that the others were not finished.
 int severity(solve_status status) {
   switch (status) {
@@ -158,7 +163,7 @@ void judge_column(const operand& A, view<const double> b, view<const double> x, 
                                "the system rounded to single precision is solved, that of the files has "
                                "relative residual %.2g",
                                report.relative_true())
-                         : residual_text(report) + ": beyond what rounding allows";
+                         : residual_text(report) + expected_of_rounding(report);
 }
 
 void add_column(solve_result& result, solve_report report, std::int64_t j) {
@@ -212,7 +217,8 @@ void judge_improved(const operand& A, std::int64_t columns, view<const double> b
         ", of x as its proof has improved it";
   } else if (!within && report.status == solve_status::converged) {
     report.status = solve_status::stagnated;
-    report.reason = "the solution as its proof has improved it misses the tolerance, as rounding has it";
+    report.reason =
+        "the solution as its proof has improved it misses the tolerance" + expected_of_rounding(report);
   }
 }
 
