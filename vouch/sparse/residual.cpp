@@ -7,6 +7,7 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/loop_threads.hpp>
 #include <vouch/core/require.hpp>
 #include <vouch/core/simd.hpp>
 #include <vouch/core/underflow.hpp>
@@ -117,7 +118,7 @@ residual_norms residual_cpu(const device& dev, csr_view<const T> A, const T* b, 
                             T* r) {
   const std::int64_t chunks = ceil_div(std::max(A.rows, A.cols), residual_chunk);
   std::vector<residual_norms> partial(static_cast<std::size_t>(chunks));
-#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (chunks > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.nonzeros)) schedule(static)
   for (std::int64_t c = 0; c < chunks; ++c)
     partial[static_cast<std::size_t>(c)] = chunk_norms(A, b, x_hi, x_lo, r, c);
   residual_norms all;
@@ -177,7 +178,7 @@ void residual_bound(const device& dev, csr_view<const T> A, view<const T> b, vie
   // A term of a row errs by at most 4 u^2 of what has been summed (T double, in double-double) or 2 u (T float,
   // products exact), u = 2^-53; the sum of the magnitudes by less than 2^-20 of itself.
   constexpr double of_a_term = sizeof(T) == 8 ? 8 * 0x1p-106 : 4 * 0x1p-53;
-#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) if (A.rows >= 8192)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.nonzeros)) schedule(static)
   for (std::int64_t i = 0; i < A.rows; ++i) {
     detail::row_residual<T> row(b[i]);
     for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) row.subtract(A.val[k], x[A.col[k]], T{});

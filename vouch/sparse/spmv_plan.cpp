@@ -6,6 +6,7 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/loop_threads.hpp>
 #include <vouch/core/require.hpp>
 #include <vouch/sparse/spmv.hpp>
 #include <vouch/sparse/spmv_convert.hpp>
@@ -341,7 +342,7 @@ void spmv_plan<T>::multiply(T alpha, view<const T> x, T beta, view<T> y) const {
     if (device_.is_cuda()) return detail::multiply_cuda(device_, *this, alpha, x.data(), beta, y.data());
   constexpr std::int64_t chunk = 1024;
   const std::int64_t chunks = ceil_div(rows_, chunk);
-#pragma omp parallel for firstprivate(ieee) num_threads(device_.threads()) schedule(static) if (chunks > 1)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(device_, bytes() / 16)) schedule(static)
   for (std::int64_t c = 0; c < chunks; ++c) {
     const std::int64_t begin = c * chunk, end = std::min(rows_, begin + chunk);
     T sums[chunk];
