@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include <vouch/solve/krylov/sum_room.hpp>
+
 namespace vouch::passes {
 
 inline constexpr unsigned block = 256;
@@ -52,6 +54,12 @@ __device__ void grid_sum(const sums<Count>& mine, double* parts, unsigned* ticke
     for (int k = 0; k < Count; ++k) all.value[k] += __ldcg(parts + b * Count + k);
   all = block_sum(all);
   if (threadIdx.x == 0) then(all);
+}
+
+/// One thread, after what the others of its block wrote and fenced.
+__device__ inline void post(const sum_mail& mail) {
+  __threadfence_system();
+  *static_cast<volatile std::int64_t*>(mail.arrived) = mail.number;
 }
 
 }  // namespace vouch::passes

@@ -21,6 +21,7 @@
 namespace vouch {
 namespace {
 
+// Without M what r holds after a run is of no use.
 template <real T>
 class minres_engine final : public inner_solver<T> {
  public:
@@ -137,10 +138,11 @@ class minres_engine final : public inner_solver<T> {
     const double c = rotated / size, s = left / size;
     const double along = c * residual_;
     residual_ *= -s;
-    const double inverse = grows ? 1 / left : 1, towards_v = c * residual_ * inverse;
+    const double inverse = grows ? 1 / left : 1;
+    double norm = std::fabs(residual_);
     recipe moved;
-    moved.make(r).add(s * s, r).add(towards_v, v_);
-    if (!is_made) moved.add(-towards_v * diagonal, before_);
+    // With M residual_ has another norm than the one that is watched.
+    if (M_ != nullptr) moved.make(r).add(s * s, r).add(c * residual_ * inverse, v_);
     moved.make(v_).add(inverse, v_);
     if (!is_made) moved.add(-inverse * diagonal, before_);
     if (M_ != nullptr) moved.make(z_).add(inverse, z_);
@@ -151,7 +153,11 @@ class minres_engine final : public inner_solver<T> {
       add_direction(moved.make(direction_), 1);
     }
     k = {k.c, c, k.s, s, left, k.size, size};
-    iterations.step(std::sqrt(over_.make_and_multiply(moved).square));
+    if (M_ == nullptr)
+      over_.make(moved);
+    else
+      norm = std::sqrt(over_.make_and_multiply(moved).square);
+    iterations.step(norm);
     iterations.halved();
     if (!grows && iterations.goes_on()) iterations.end(solver_event::running);
   }

@@ -12,86 +12,111 @@ namespace {
 using namespace passes;
 static_assert(block == spmv_threads);
 
+// What is summed: with one vector u, of a real product; with u and v; of complex ones. The registers of the product's
+// kernel do not suffice for all at once.
+enum class summed { one, two, complex };
+
+constexpr int count_of(summed kind) {
+  return kind == summed::one ? 3 : kind == summed::two ? 5 : product_sums::count;
+}
+
 // What a row needs; `other` is the other part of a complex number.
 template <class T>
 struct product_row {
   T w, diagonal, u, v, other_u, other_v;
 };
 
-template <class T>
-__device__ product_row<T> fetch_row(const product_pass<T>& p, bool is_complex, std::int64_t i) {
-  product_row<T> o{};
-  if (p.w != nullptr) o.w = p.w[i];
-  if (p.diagonal != nullptr) o.diagonal = p.diagonal[i];
-  if (p.u != nullptr) o.u = p.u[i];
-  if (p.v != nullptr) o.v = p.v[i];
-  if (is_complex && p.u != nullptr) o.other_u = p.u[i ^ 1];
-  if (is_complex && p.v != nullptr) o.other_v = p.v[i ^ 1];
-  return o;
-}
-
-// The element of y; sums gets its part.
-template <class T>
-__device__ T finish_row(const product_pass<T>& p, bool is_complex, std::int64_t i, T sum,
-                        const product_row<T>& o, product_sums& s) {
-  T scaled = p.a * sum, y;
-  double size;
-  if (p.diagonal != nullptr) {
-    scaled = o.diagonal * scaled;
-    y = o.diagonal * scaled;
-    if (p.w != nullptr) y += p.b * o.w;
-    size = static_cast<double>(y) / static_cast<double>(o.diagonal);
-  } else {
-    y = scaled;
-    if (p.w != nullptr) y += p.b * o.w;
-    size = y;
-  }
-  const double yi = y, ui = o.u, vi = o.v;
-  s.yy += size * size;
-  s.uy += ui * yi;
-  s.vy += vi * yi;
-  s.uv += ui * vi;
-  s.vv += vi * vi;
-  if (is_complex) {
-    const double sign = i % 2 == 0 ? -1 : 1;
-    s.imaginary_uy += sign * static_cast<double>(o.other_u) * yi;
-    s.imaginary_vy += sign * static_cast<double>(o.other_v) * yi;
-    s.imaginary_uv += sign * static_cast<double>(o.other_u) * vi;
-  }
-  return y;
-}
-
-template <class T>
+template <class T, summed Kind>
 struct fused_epilogue {
-  using state = product_sums;
+  using state = sums<count_of(Kind)>;
   using operands = product_row<T>;
   product_pass<T> pass;
-  bool is_complex;
   double* parts;
   unsigned* ticket;
-  double* result;
+  sum_mail mail;
 
-  __device__ operands fetch(std::int64_t i) const { return fetch_row(pass, is_complex, i); }
-  __device__ void row(state& s, std::int64_t i, T sum, const operands& o) const {
-    pass.y[i] = finish_row(pass, is_complex, i, sum, o, s);
+  __device__ operands fetch(std::int64_t i) const {
+    operands o{};
+    if (pass.w != nullptr) o.w = pass.w[i];
+    if (pass.diagonal != nullptr) o.diagonal = pass.diagonal[i];
+    if (pass.u != nullptr) o.u = pass.u[i];
+    if constexpr (Kind != summed::one)
+      if (pass.v != nullptr) o.v = pass.v[i];
+    if constexpr (Kind == summed::complex) {
+      if (pass.u != nullptr) o.other_u = pass.u[i ^ 1];
+      if (pass.v != nullptr) o.other_v = pass.v[i ^ 1];
+    }
+    return o;
   }
+
+  __device__ void row(state& s, std::int64_t i, T sum, const operands& o) const {
+    T y = pass.a * sum;
+    double size;
+    if (pass.diagonal != nullptr) {
+      y = o.diagonal * (o.diagonal * y);
+      if (pass.w != nullptr) y += pass.b * o.w;
+      size = static_cast<double>(y / o.diagonal);
+    } else {
+      if (pass.w != nullptr) y += pass.b * o.w;
+      size = y;
+    }
+    pass.y[i] = y;
+    const double yi = y, ui = o.u, vi = o.v;
+    s.value[0] += size * size;
+    s.value[1] += ui * yi;
+    if constexpr (Kind == summed::one) {
+      s.value[2] += ui * ui;
+    } else {
+      s.value[2] += vi * yi;
+      s.value[3] += ui * vi;
+      s.value[4] += vi * vi;
+    }
+    if constexpr (Kind == summed::complex) {
+      const double sign = i % 2 == 0 ? -1 : 1;
+      s.value[5] += sign * static_cast<double>(o.other_u) * yi;
+      s.value[6] += sign * static_cast<double>(o.other_v) * yi;
+      s.value[7] += sign * static_cast<double>(o.other_u) * vi;
+    }
+  }
+
   __device__ void finish(const state& s) const {
-    const sums<product_sums::count> mine{
-        {s.yy, s.uy, s.vy, s.uv, s.vv, s.imaginary_uy, s.imaginary_vy, s.imaginary_uv}};
-    grid_sum(mine, parts, ticket, [&](const auto& all) {
-      for (int k = 0; k < product_sums::count; ++k) result[k] = all.value[k];
+    grid_sum(s, parts, ticket, [&](const state& all) {
+      for (int k = 0; k < count_of(Kind); ++k) mail.value[k] = all.value[k];
+      post(mail);
     });
   }
 };
 
 // Where y holds A x by now; each thread takes every (grid)-th element. Bound by memory.
-template <class T>
-__global__ void __launch_bounds__(block) finish_product(std::int64_t n, fused_epilogue<T> epilogue) {
-  product_sums s{};
+template <class T, summed Kind>
+__global__ void __launch_bounds__(block) finish_product(std::int64_t n, fused_epilogue<T, Kind> epilogue) {
+  typename fused_epilogue<T, Kind>::state s{};
   for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n;
        i += std::int64_t{gridDim.x} * block)
     epilogue.row(s, i, epilogue.pass.y[i], epilogue.fetch(i));
   epilogue.finish(s);
+}
+
+template <summed Kind, class T>
+product_sums multiply(const device& dev, const spmv_plan<T>* plan, std::int64_t rows,
+                      const product_pass<T>& pass, sum_room& room) {
+  constexpr std::int64_t most_blocks = 1056;
+  const std::int64_t blocks =
+      plan != nullptr ? spmv_blocks(*plan)
+                      : std::clamp<std::int64_t>(ceil_div<std::int64_t>(rows, block), 1, most_blocks);
+  const fused_epilogue<T, Kind> epilogue{pass, room.parts(blocks * count_of(Kind)), room.ticket(), room.mail()};
+  if (plan != nullptr)
+    launch_spmv(dev, *plan, pass.x, epilogue);
+  else
+    launch(dev, "finish_product", {blocks, block}, finish_product<T, Kind>, rows, epilogue);
+  wait_for_mail_cuda(dev, epilogue.mail);
+  const double* const r = room.received();
+  if constexpr (Kind == summed::one)
+    return {.yy = r[0], .uy = r[1], .vy = r[1], .uv = r[2], .vv = r[2]};
+  else if constexpr (Kind == summed::two)
+    return {r[0], r[1], r[2], r[3], r[4]};
+  else
+    return {r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7]};
 }
 
 }  // namespace
@@ -99,19 +124,9 @@ __global__ void __launch_bounds__(block) finish_product(std::int64_t n, fused_ep
 template <real T>
 product_sums multiply_fused_cuda(const device& dev, const spmv_plan<T>* plan, std::int64_t rows,
                                  const product_pass<T>& pass, bool is_complex, sum_room& room) {
-  constexpr std::int64_t most_blocks = 2112;
-  const std::int64_t blocks =
-      plan != nullptr ? spmv_blocks(*plan)
-                      : std::clamp<std::int64_t>(ceil_div<std::int64_t>(rows, block), 1, most_blocks);
-  const fused_epilogue<T> epilogue{pass, is_complex, room.parts(blocks * product_sums::count), room.ticket(),
-                                   room.result()};
-  if (plan != nullptr)
-    launch_spmv(dev, *plan, pass.x, epilogue);
-  else
-    launch(dev, "finish_product", {blocks, block}, finish_product<T>, rows, epilogue);
-  dev.synchronize();
-  const double* const r = room.result();
-  return {r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7]};
+  if (is_complex) return multiply<summed::complex>(dev, plan, rows, pass, room);
+  if (pass.v == nullptr || pass.v == pass.u) return multiply<summed::one>(dev, plan, rows, pass, room);
+  return multiply<summed::two>(dev, plan, rows, pass, room);
 }
 
 template product_sums multiply_fused_cuda(const device&, const spmv_plan<float>*, std::int64_t,

@@ -5,7 +5,7 @@ namespace vouch {
 
 sum_room::sum_room(const device& dev) : dev_(dev), ticket_(array<unsigned>::zeros(dev, dev.is_cuda() ? 1 : 0)) {
   if constexpr (built_with_cuda)
-    if (dev.is_cuda()) result_ = mapped_sums_cuda();
+    if (dev.is_cuda()) box_ = pinned_sums_cuda();
 }
 
 double* sum_room::parts(std::int64_t count) {

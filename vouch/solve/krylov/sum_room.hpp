@@ -8,6 +8,21 @@
 
 namespace vouch {
 
+/// What a kernel leaves for the host, in memory of the host that both see.
+struct sums_box {
+  static constexpr int most = 256;
+  double value[most];
+  std::int64_t arrived = 0;  // the number of the last pass whose sums are there
+  std::int64_t given = 0;    // to the last pass that was enqueued
+};
+
+/// A kernel's part of it.
+struct sum_mail {
+  double* value;
+  std::int64_t* arrived;
+  std::int64_t number;
+};
+
 /// Of one device and one stream.
 class sum_room {
  public:
@@ -16,17 +31,23 @@ class sum_room {
   double* parts(std::int64_t count);
   /// For the blocks of a kernel: the last to come finds it at their number, and leaves it at zero.
   unsigned* ticket() { return ticket_.data(); }
-  /// So many sums that a kernel writes and the host reads.
-  static constexpr int most_sums = 256;
-  double* result() const { return result_.get(); }
+  /// For the next kernel.
+  sum_mail mail() { return {box_->value, &box_->arrived, ++box_->given}; }
+  const double* received() const { return box_->value; }
 
  private:
   device dev_;
   array<double> parts_;
   array<unsigned> ticket_;
-  std::shared_ptr<double> result_;  // both see it
+  std::shared_ptr<sums_box> box_;
 };
 
-std::shared_ptr<double> mapped_sums_cuda();
+std::shared_ptr<sums_box> pinned_sums_cuda();
+
+/// Until the kernel that the mail was given to, which has been enqueued, has posted it: the host looks for it without
+/// pause, since that takes less than waiting for the stream.
+///
+/// Throws  device_error  the stream has failed
+void wait_for_mail_cuda(const device& dev, const sum_mail& mail);
 
 }  // namespace vouch

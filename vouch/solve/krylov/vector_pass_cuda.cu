@@ -5,7 +5,6 @@
 #include <vouch/solve/krylov/chunk.cuh>
 #include <vouch/solve/krylov/grid_sum.cuh>
 #include <vouch/solve/krylov/vector_pass.hpp>
-#include <vouch/solve/loop/pinned_history.cuh>
 
 namespace vouch {
 namespace {
@@ -13,20 +12,22 @@ namespace {
 using namespace passes;
 
 // The same on every GPU, so that the bits of sums are too.
-constexpr std::int64_t most_blocks = 4096;
+constexpr std::int64_t most_blocks = 2112;
 
 bool is_aligned(const void* at) { return reinterpret_cast<std::uintptr_t>(at) % 16 == 0; }
 
-template <class T, bool Complex>
-constexpr int count_of_sums = 1 + combination<T>::most_probes*(Complex ? 2 : 1);
+// Probes that a kernel has registers for; without_sums where it takes no sums at all.
+constexpr int without_sums = -1;
+constexpr int count_of_sums(int probes, bool is_complex) { return 1 + probes * (is_complex ? 2 : 1); }
 
 // A thread takes 16 bytes of every vector at a time. Bound by memory: each vector once.
-template <class T, int Outputs, bool Complex, bool Summed>
+template <class T, int Outputs, bool Complex, int Probes>
 __global__ void __launch_bounds__(block)
     combine_vectors(__grid_constant__ const combination<T> c, std::int64_t n, bool aligned, double* parts,
-                    unsigned* ticket, double* result) {
+                    unsigned* ticket, sum_mail mail) {
   constexpr int width = chunk<T>::width;
-  sums<Summed ? count_of_sums<T, Complex> : 1> s;
+  constexpr bool is_summed = Probes != without_sums;
+  sums<is_summed ? count_of_sums(Probes, Complex) : 1> s;
   const std::int64_t chunks = (n + width - 1) / width, whole_chunks = n / width;
   for (std::int64_t k = std::int64_t{blockIdx.x} * block + threadIdx.x; k < chunks;
        k += std::int64_t{gridDim.x} * block) {
@@ -51,12 +52,12 @@ __global__ void __launch_bounds__(block)
         }
       }
     }
-    if constexpr (Summed) {
+    if constexpr (is_summed) {
 #pragma unroll
       for (int e = 0; e < width; ++e)
         s.value[0] += static_cast<double>(made[0].v[e]) * static_cast<double>(made[0].v[e]);
 #pragma unroll
-      for (int p = 0; p < combination<T>::most_probes; ++p) {
+      for (int p = 0; p < Probes; ++p) {
         if (p >= c.probes) continue;
         const chunk<T> probe = load_chunk(c.probe[p], k, n, whole);
         if constexpr (Complex) {
@@ -77,9 +78,10 @@ __global__ void __launch_bounds__(block)
     for (int j = 0; j < Outputs; ++j)
       if (j < c.outputs) store_chunk(c.out[j], k, n, whole, made[j]);
   }
-  if constexpr (Summed)
+  if constexpr (is_summed)
     grid_sum(s, parts, ticket, [&](const auto& all) {
-      for (int k = 0; k < 1 + c.probes * (Complex ? 2 : 1); ++k) result[k] = all.value[k];
+      for (int k = 0; k < count_of_sums(Probes == 0 ? 0 : c.probes, Complex); ++k) mail.value[k] = all.value[k];
+      post(mail);
     });
 }
 
@@ -91,15 +93,22 @@ void launch_combine(const device& dev, const combination<T>& c, std::int64_t n, 
   for (int p = 0; p < c.probes; ++p) aligned = aligned && is_aligned(c.probe[p]);
   const std::int64_t blocks = std::max<std::int64_t>(1, ceil_div<std::int64_t>(n, block * chunk<T>::width));
   if (sums == nullptr) {
-    launch(dev, "combine_vectors", {blocks, block}, combine_vectors<T, Outputs, Complex, false>, c, n, aligned,
-           nullptr, nullptr, nullptr);
+    launch(dev, "combine_vectors", {blocks, block}, combine_vectors<T, Outputs, Complex, without_sums>, c, n,
+           aligned, nullptr, nullptr, sum_mail{});
     return;
   }
   const std::int64_t summing = std::min(blocks, most_blocks);
-  launch(dev, "combine_vectors", {summing, block}, combine_vectors<T, Outputs, Complex, true>, c, n, aligned,
-         room.parts(summing * count_of_sums<T, Complex>), room.ticket(), room.result());
-  dev.synchronize();
-  std::copy_n(room.result(), 1 + c.probes * (Complex ? 2 : 1), sums);
+  const sum_mail mail = room.mail();
+  const auto sum = [&]<int Probes>() {
+    launch(dev, "combine_vectors", {summing, block}, combine_vectors<T, Outputs, Complex, Probes>, c, n,
+           aligned, room.parts(summing * count_of_sums(Probes, Complex)), room.ticket(), mail);
+  };
+  if (c.probes == 0)
+    sum.template operator()<0>();
+  else
+    sum.template operator()<combination<T>::most_probes>();
+  wait_for_mail_cuda(dev, mail);
+  std::copy_n(room.received(), count_of_sums(c.probes, Complex), sums);
 }
 
 template <class T, bool Complex>
@@ -121,7 +130,7 @@ constexpr std::int64_t most_product_blocks = 528;
 template <class T, int Vectors, bool Complex>
 __global__ void __launch_bounds__(block, 4)
     multiply_columns_kernel(__grid_constant__ const column_products<T> c, int groups, std::int64_t n,
-                            bool aligned, double* parts, unsigned* ticket, double* result) {
+                            bool aligned, double* parts, unsigned* ticket, sum_mail mail) {
   constexpr int width = chunk<T>::width, own_sums = own_columns * Vectors * (Complex ? 2 : 1);
   const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
   const int group = warp % groups, strip = warp / groups, strips = warps / groups;
@@ -195,10 +204,12 @@ __global__ void __launch_bounds__(block, 4)
     __syncthreads();
     if (team == 0 && k < count) {
       for (int t = 1; t < teams; ++t) sum += shares[t * count + k - first];
-      result[k] = sum;
+      mail.value[k] = sum;
+      __threadfence_system();
     }
     __syncthreads();
   }
+  if (threadIdx.x == 0) post(mail);
 }
 
 template <class T, int Vectors, bool Complex>
@@ -210,27 +221,19 @@ void launch_products(const device& dev, const column_products<T>& c, std::int64_
   int groups = 1;
   while (groups * own_columns < c.columns) groups *= 2;
   constexpr int own_sums = own_columns * Vectors * (Complex ? 2 : 1);
-  static_assert(own_sums * warps <= sum_room::most_sums);
+  static_assert(own_sums * warps <= sums_box::most);
   const std::int64_t chunks_a_block = 32 * (warps / groups);
   const std::int64_t blocks = std::clamp<std::int64_t>(
       ceil_div<std::int64_t>(ceil_div<std::int64_t>(n, chunk<T>::width), chunks_a_block), 1,
       most_product_blocks);
+  const sum_mail mail = room.mail();
   launch(dev, "multiply_columns", {blocks, block}, multiply_columns_kernel<T, Vectors, Complex>, c, groups, n,
-         aligned, room.parts(blocks * groups * own_sums), room.ticket(), room.result());
-  dev.synchronize();
-  std::copy_n(room.result(), c.columns * Vectors * (Complex ? 2 : 1), sums);
+         aligned, room.parts(blocks * groups * own_sums), room.ticket(), mail);
+  wait_for_mail_cuda(dev, mail);
+  std::copy_n(room.received(), c.columns * Vectors * (Complex ? 2 : 1), sums);
 }
-
-struct sums_box {
-  double value[sum_room::most_sums];
-};
 
 }  // namespace
-
-std::shared_ptr<double> mapped_sums_cuda() {
-  const std::shared_ptr<sums_box> box = acquire_pinned<sums_box>();
-  return {box, box->value};
-}
 
 template <real T>
 void combine_cuda(const device& dev, const combination<T>& c, bool is_complex, std::int64_t n, sum_room& room,

@@ -23,6 +23,7 @@ std::shared_ptr<Box> make_pinned(std::size_t count = 1) {
   void* memory = nullptr;
   check(cudaHostAlloc(&memory, count * sizeof(Box), cudaHostAllocMapped | cudaHostAllocPortable),
         "allocating pinned memory");
+  std::uninitialized_default_construct_n(static_cast<Box*>(memory), count);
   return {static_cast<Box*>(memory), [](Box* m) { cudaFreeHost(m); }};
 }
 inline std::shared_ptr<pinned_history> make_pinned_histories(std::size_t count = 1) {

@@ -26,8 +26,8 @@ struct minres_options : stopping_criterion {
 ///         status, never an exception: of a singular system without a solution x comes near one of least squares
 ///         (in the norm of M), the status is `stagnated`, and the reason says so; M not positive definite is
 ///         `not_spd`.
-/// Cost    An iteration: one product with A, one application of M, 11 vectors read or written, with M 19. A GPU waits for
-///         the host twice in every iteration, with M three times.
+/// Cost    An iteration: one product with A, one application of M, 9 vectors read or written, with M 19. A GPU waits for
+///         the host once in every iteration, with M three times.
 /// Throws  shape_error  A not square, wrong lengths, M for another number of unknowns
 ///         value_error  A not symmetric (the text names the entry), NaN or infinity in A, b or x; a rule on the change
 ///                      of x
