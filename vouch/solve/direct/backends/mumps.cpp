@@ -112,7 +112,7 @@ class factors_of final : public factors {
 
  private:
   using number = std::remove_pointer_t<decltype(Structure::a)>;
-  static constexpr int parts = sizeof(number) / sizeof(double);
+  static constexpr int parts = std::is_same_v<number, double> ? 1 : 2;
 
   MUMPS_INT& control(int which) { return id_.icntl[which - 1]; }
   int code() const { return id_.infog[0]; }
