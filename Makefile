@@ -25,14 +25,14 @@ MPI_PACKAGES := $(BUILD_PACKAGES) libopenmpi-dev openmpi-bin libpetsc-real-dev p
 help:
 	@echo 'make demo      build, then generate, solve and report on a real system'
 	@echo 'make build     build the tool: $(TOOL)'
-	@echo 'make test      build everything, CUDA included where there is nvcc, and run all tests, once more sanitized'
+	@echo 'make test      build everything, CUDA included where there is nvcc, and run all tests, those of what reads files sanitized, too'
 	@echo 'make mpi       build the tool with its modules for MPI and PETSc: mpirun -n 4 $(TOOL) solve A.mtx --engine ranks, or petsc'
 	@echo 'make mpi-test  its tests at 2 and 4 ranks'
 	@echo 'make wheel     the Python package vouchnum, on the CPU, into dist/, tried in an environment of its own'
 	@echo 'make wheel-cuda  the same with the whole library, vouchnum-cuda13; needs nvcc'
 	@echo 'make docs      documents, gallery, Python and C++ as static HTML: build/docs/html/index.html'
 	@echo 'make soak      the campaigns of random systems in full, and the sanitizers over everything: an hour'
-	@echo 'make sanitize  the tests of what parses under the address and undefined-behaviour sanitizers alone'
+	@echo 'make sanitize  the tests of what reads files under the address and undefined-behaviour sanitizers alone'
 	@echo 'make gpu-test  the tests with a GPU required, and compute-sanitizer on small cases'
 	@echo 'make bench     measure this machine: SUITE=cg, or another one that vouch bench -h lists'
 	@echo 'make lint      clang-format and clang-tidy, changing nothing'
@@ -64,15 +64,14 @@ demo: build
 	@examples/demo.sh $(TOOL) build/demo
 
 # The shared library and the static one are made of the same objects: the second build only links. The programs run
-# side by side, so by their presets a thread that waits gives its core away. The main summary comes last.
+# side by side, so by their presets a thread that waits gives its core away.
 test: deps
 	cmake --preset release -DVOUCH_TESTS=OFF -DVOUCH_BENCH=OFF -DBUILD_SHARED_LIBS=ON
 	cmake --build --preset release -j $(JOBS)
 	cmake -D BUILD=build/release -D WORK=build/release/consumer_shared -P tests/consumer/check.cmake
-	cmake --preset release -DVOUCH_TESTS=ON -DVOUCH_BENCH=ON -DBUILD_SHARED_LIBS=OFF
+	cmake --preset release -DVOUCH_TESTS=ON -DVOUCH_BENCH=ON -DVOUCH_SANITIZED_TESTS=ON -DBUILD_SHARED_LIBS=OFF
 	cmake --build --preset release -j $(JOBS)
 	python/wheel.sh build/release test
-	@$(MAKE) sanitize
 	ctest --preset release -j $(JOBS)
 
 wheel: deps
@@ -96,15 +95,15 @@ soak: deps
 	cmake --preset release -DVOUCH_TESTS=ON
 	cmake --build --preset release -j $(JOBS) --target $(SOAKED:%=test_%)
 	for room in $(SOAKED); do VOUCH_SOAK=1 build/release/tests/$$room/test_$$room || exit; done
-	cmake --preset asan -DVOUCH_TEST_ROOMS=
+	cmake --preset asan
 	cmake --build --preset asan -j $(JOBS)
 	ctest --preset asan -j $(JOBS)
 	VOUCH_SOAK=1 build/asan/tests/verify/test_verify --gtest_filter='corrupt_csr.*'
 
 sanitize: deps
-	cmake --preset asan
-	cmake --build --preset asan -j $(JOBS)
-	ctest --preset asan -j $(JOBS)
+	cmake --preset release -DVOUCH_TESTS=ON -DVOUCH_SANITIZED_TESTS=ON
+	cmake --build --preset release -j $(JOBS) --target sanitized
+	ctest --preset release -j $(JOBS) -R '^sanitized'
 
 gpu-test: deps
 	bench/gpu_run.sh build tests sanitize
@@ -119,7 +118,7 @@ bench: build
 lint:
 	@.ci/packages $(TEST_PACKAGES) $(LINT_PACKAGES)
 	clang-format-14 --dry-run -Werror $(SOURCES)
-	cmake --preset cpu-only -DVOUCH_TESTS=ON
+	cmake --preset cpu-only -DVOUCH_TESTS=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
 	run-clang-tidy-14 -quiet -j $(JOBS) -p build/cpu-only '^$(CURDIR)/(include|vouch|cli|bench|examples)/'
 
 format:

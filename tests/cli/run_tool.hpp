@@ -19,6 +19,19 @@ struct tool_result {
   std::string err;
 };
 
+/// The tool that tests run: the one that was built, or the sanitized one that the environment names.
+inline const char* tool() {
+  const char* const sanitized = std::getenv("VOUCH_SANITIZED_TOOL");
+  return sanitized != nullptr ? sanitized : VOUCH_TOOL;
+}
+inline bool tool_is_sanitized() {
+#ifdef VOUCH_SANITIZED
+  return true;
+#else
+  return std::getenv("VOUCH_SANITIZED_TOOL") != nullptr;
+#endif
+}
+
 /// A fresh folder, removed at the end of the test, in which the tool runs.
 class tool_test : public ::testing::Test {
  protected:
@@ -44,8 +57,7 @@ class tool_test : public ::testing::Test {
   }
   /// Any command of the shell, in the folder, with the tool as $VOUCH; its exit code.
   int shell(const std::string& command) const {
-    const std::string line =
-        "cd '" + folder_.string() + "' && VOUCH='" + VOUCH_TOOL + "' && { " + command + "\n}";
+    const std::string line = "cd '" + folder_.string() + "' && VOUCH='" + tool() + "' && { " + command + "\n}";
     const int status = std::system(line.c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
