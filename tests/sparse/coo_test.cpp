@@ -160,6 +160,30 @@ TEST(ToCsr, KeepsEmptyMatrices) {
   }
 }
 
+// Entries are looked at in pieces of 2^16 behind the first: disorder and bad indices at both ends of a piece are seen.
+TEST(ToCsr, SeesWhatIsWrongAtTheEndsOfItsPieces) {
+  constexpr std::size_t piece = std::size_t{1} << 16, count = piece + 3;
+  triplets in_order;
+  for (std::size_t k = 0; k < count; ++k)
+    in_order.add(static_cast<std::int64_t>(k / 3), static_cast<std::int64_t>(7 * (k % 3)),
+                 0.1 * static_cast<double>(k));
+  const std::int64_t rows = static_cast<std::int64_t>(count / 3 + 1), cols = 15;
+  for (const std::size_t k : {std::size_t{1}, piece, piece + 1, count - 1}) {
+    triplets swapped = in_order, outside = in_order;
+    std::swap(swapped.row[k], swapped.row[k - 1]);
+    std::swap(swapped.col[k], swapped.col[k - 1]);
+    expect_as_map(swapped, rows, cols, symmetry::general);
+    outside.col[k] = -1;
+    EXPECT_THROW(to_csr(device::cpu(2), outside.as(rows, cols)), value_error) << k;
+    outside.col[k] = 15;
+    EXPECT_THROW(to_csr(device::cpu(2), outside.as(rows, cols)), value_error) << k;
+  }
+  triplets twice = in_order;  // the first entry of the second piece once more
+  twice.row[piece + 1] = twice.row[piece];
+  twice.col[piece + 1] = twice.col[piece];
+  expect_as_map(twice, rows, cols, symmetry::general);
+}
+
 TEST(ToCsr, NamesTheTripletOutsideTheMatrix) {
   triplets t;
   t.add(0, 0, 1);

@@ -8,6 +8,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/loop_threads.hpp>
+#include <vouch/core/simd.hpp>
 #include <vouch/sparse/coo.hpp>
 
 namespace vouch {
@@ -41,31 +42,64 @@ struct facts {
   bool lower = true;       // nothing above the diagonal
 };
 
+// Of some entries, each beside the one before it.
+struct counts {
+  std::int32_t outside = 0, off_diagonal = 0, above = 0, rows_back = 0, cols_back = 0;
+};
+
+// row[-1] and col[-1] are there. Both limits are at most 2^31, so that negative indices are beyond them.
+VOUCH_SIMD_CLONES counts count_entries(const std::int32_t* row, const std::int32_t* col, std::int32_t size,
+                                       std::uint32_t rows, std::uint32_t cols) {
+  std::int32_t outside = 0, off_diagonal = 0, above = 0, rows_back = 0, cols_back = 0;
+  for (std::int32_t k = 0; k < size; ++k) {
+    const std::int32_t i = row[k], j = col[k], i_before = row[k - 1], j_before = col[k - 1];
+    outside += static_cast<int>(static_cast<std::uint32_t>(i) >= rows) |
+               static_cast<int>(static_cast<std::uint32_t>(j) >= cols);
+    off_diagonal += i != j;
+    above += i < j;
+    rows_back +=
+        static_cast<int>(i < i_before) | (static_cast<int>(i == i_before) & static_cast<int>(j <= j_before));
+    cols_back +=
+        static_cast<int>(j < j_before) | (static_cast<int>(j == j_before) & static_cast<int>(i <= i_before));
+  }
+  return {outside, off_diagonal, above, rows_back, cols_back};
+}
+
+template <class T>
+[[noreturn]] void refuse_first_outside(const triplets<T>& A) {
+  std::int64_t k = 0;
+  while (A.row[k] >= 0 && A.row[k] < A.rows && A.col[k] >= 0 && A.col[k] < A.cols) ++k;
+  throw value_error("triplet " + std::to_string(k) + ": (" + std::to_string(A.row[k]) + ", " +
+                    std::to_string(A.col[k]) + ") lies outside a " + std::to_string(A.rows) + " by " +
+                    std::to_string(A.cols) + " matrix");
+}
+
 template <class T>
 facts check_indices(const triplets<T>& A, int threads) {
   const std::int64_t count = A.val.size();
-  std::int64_t bad = count;
-  std::int64_t off_diagonal = 0;
-  std::int64_t rows_back = 0;
-  std::int64_t cols_back = 0;
-  std::int64_t above = 0;
+  if (count == 0) return {};
+  const auto limit = [](std::int64_t size) {
+    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(size, 0, std::int64_t{1} << 31));
+  };
+  const std::uint32_t rows = limit(A.rows), cols = limit(A.cols);
+  constexpr std::int64_t chunk = std::int64_t{1} << 16;
+  // The first entry has none before it: it is compared with one that every legal entry is behind.
+  const std::int32_t first_row[] = {-1, A.row[0]}, first_col[] = {-1, A.col[0]};
+  const counts first = count_entries(first_row + 1, first_col + 1, 1, rows, cols);
+  std::int64_t outside = first.outside, off_diagonal = first.off_diagonal, above = first.above, rows_back = 0,
+               cols_back = 0;
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(threads, count)) schedule(static) \
-    reduction(min : bad) \
-    reduction(+ : off_diagonal, rows_back, cols_back, above)
-  for (std::int64_t k = 0; k < count; ++k) {
-    const std::int32_t i = A.row[k];
-    const std::int32_t j = A.col[k];
-    if (i < 0 || i >= A.rows || j < 0 || j >= A.cols) bad = std::min(bad, k);
-    off_diagonal += i != j;
-    above += i < j;
-    if (k == 0) continue;
-    rows_back += i < A.row[k - 1] || (i == A.row[k - 1] && j <= A.col[k - 1]);
-    cols_back += j < A.col[k - 1] || (j == A.col[k - 1] && i <= A.row[k - 1]);
+    reduction(+ : outside, off_diagonal, above, rows_back, cols_back)
+  for (std::int64_t begin = 1; begin < count; begin += chunk) {
+    const counts some = count_entries(A.row.data() + begin, A.col.data() + begin,
+                                      static_cast<std::int32_t>(std::min(chunk, count - begin)), rows, cols);
+    outside += some.outside;
+    off_diagonal += some.off_diagonal;
+    above += some.above;
+    rows_back += some.rows_back;
+    cols_back += some.cols_back;
   }
-  if (bad < count)
-    throw value_error("triplet " + std::to_string(bad) + ": (" + std::to_string(A.row[bad]) + ", " +
-                      std::to_string(A.col[bad]) + ") lies outside a " + std::to_string(A.rows) + " by " +
-                      std::to_string(A.cols) + " matrix");
+  if (outside > 0) refuse_first_outside(A);
   return {off_diagonal, rows_back == 0, cols_back == 0, above == 0};
 }
 
