@@ -169,21 +169,27 @@ class bicgstab_engine final : public inner_solver<T> {
     double norm = iterations.norm();  // of the last residual
     gram_matrix<S> Z{};
     for (int j = 0; j < l; ++j) {
-      if (is_rounding<T>(std::abs(along_), norm)) return false;
+      if (is_rounding<T>(std::abs(along_), norm)) {
+        settle(y);
+        return false;
+      }
       const S beta = alpha_ * (along_ / rho_);
       rho_ = along_;
-      turn(j, beta);
+      turn(j, beta, y);
       const operator_sums<S> image = apply(directions_[j], {.y = directions_.at(j + 1), .u = shadow_.data()});
       if (is_rounding<T>(std::abs(image.uy), std::sqrt(image.yy))) return false;
       alpha_ = rho_ / image.uy;
       const bool last = j + 1 == l;
-      // y waits for the polynomial.
-      Z[0][0] = move(j, last ? nullptr : y.data());
+      Z[0][0] = move(j);
+      owed_ = alpha_;
       const double norm_of_first = std::sqrt(std::real(Z[0][0]));
       if (!last || iterations.is_done(norm_of_first)) {
-        if (last) add_step(y);
+        if (last || iterations.shows()) settle(y);
         step(y, norm_of_first, iterations);
-        if (!iterations.goes_on()) return true;
+        if (!iterations.goes_on()) {
+          settle(y);
+          return true;
+        }
       }
       const operator_sums<S> next = apply(residuals_[j], {.y = residuals_.at(j + 1),
                                                           .u = last ? residuals_.at(0) : shadow_.data(),
@@ -201,28 +207,26 @@ class bicgstab_engine final : public inner_solver<T> {
     return omega_ != 0.0 || !iterations.goes_on();
   }
 
-  // u_i := r_i - beta u_i for i up to j.
-  void turn(int j, S beta) {
-    for (int first = 0; first <= j; first += recipe::most) {
+  // u_i := r_i - beta u_i for i up to j; y takes the step along the u_0 before.
+  void turn(int j, S beta, view<T> y) {
+    for (int i = 0; i <= j;) {
       recipe turned;
-      for (int i = first; i <= j && turned.outputs() < recipe::most; ++i)
+      if (i == 0 && owed_ != 0.0) turned.make(y).add(1, y).add(owed_, directions_[0]);
+      for (; i <= j && turned.outputs() < recipe::most; ++i)
         turned.make(directions_[i]).add(1, residuals_[i]).add(-beta, directions_[i]);
       over_.make(turned);
     }
+    owed_ = 0;
   }
 
-  // r_i := r_i - alpha u_(i+1) for i up to j, and y := y + alpha u_0 where it is given; the square of the norm of r_0.
-  double move(int j, T* y) {
+  // r_i := r_i - alpha u_(i+1) for i up to j; the square of the norm of r_0.
+  double move(int j) {
     double square = 0;
-    for (int i = 0; i <= j || y != nullptr;) {
+    for (int i = 0; i <= j;) {
       recipe moved;
       const bool first = i == 0;
       for (; i <= j && moved.outputs() < recipe::most; ++i)
         moved.make(residuals_[i]).add(1, residuals_[i]).add(-alpha_, directions_[i + 1]);
-      if (y != nullptr && moved.outputs() < recipe::most) {
-        moved.make(y).add(1, y).add(alpha_, directions_[0]);
-        y = nullptr;
-      }
       if (first)
         square = over_.make_and_multiply(moved).square;
       else
@@ -230,9 +234,12 @@ class bicgstab_engine final : public inner_solver<T> {
     }
     return square;
   }
-  void add_step(view<T> y) {
+  // The step that y waits for.
+  void settle(view<T> y) {
+    if (owed_ == 0.0) return;
     recipe moved;
-    over_.make(moved.make(y).add(1, y).add(alpha_, directions_[0]));
+    over_.make(moved.make(y).add(1, y).add(owed_, directions_[0]));
+    owed_ = 0;
   }
 
   void step(view<const T> y, double norm, krylov_run& iterations) {
@@ -268,8 +275,9 @@ class bicgstab_engine final : public inner_solver<T> {
     for (int k = 1; k <= l; ++k) taken.add(-c[k], residuals_[k]);
     taken.make(directions_[0]).add(1, directions_[0]);
     for (int k = 1; k <= l; ++k) taken.add(-c[k], directions_[k]);
-    taken.make(y).add(1, y).add(alpha_, directions_[0]);
+    taken.make(y).add(1, y).add(owed_, directions_[0]);
     for (int k = 1; k <= l; ++k) taken.add(c[k], residuals_[k - 1]);
+    owed_ = 0;
     return over_.make_and_multiply(taken.multiply(shadow_));
   }
 
@@ -292,6 +300,7 @@ class bicgstab_engine final : public inner_solver<T> {
   std::uint64_t seed_ = 0;
   S rho_ = 1, alpha_ = 0, omega_ = 1;
   S along_ = 0;  // of the next residual along the shadow
+  S owed_ = 0;   // of u_0 to y, within a cycle
 };
 
 template <real T>
