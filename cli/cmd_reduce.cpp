@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <vouch/core/config.hpp>
+#include <vouch/core/device_group.hpp>
 #include <vouch/interval/text.hpp>
 #include <vouch/reduce/choose_reduce_device.hpp>
 #include <vouch/text/file.hpp>
@@ -26,6 +27,12 @@ struct request {
   std::string operations = "min";
   std::string shape;
   reduce_options options;
+};
+
+// What it runs on.
+struct place {
+  device_group devices;
+  std::string why;  // one line for the log
 };
 
 // Seconds. Reading, transfer and parsing overlap: they are all in reduce.
@@ -59,7 +66,7 @@ void check(request& r) {
   const auto enclosed = [](reduction o) { return o == reduction::sum || o == reduction::mean; };
   if (r.options.rigorous && std::ranges::none_of(r.options.operations, enclosed))
     throw usage_error("--rigorous encloses sums and means, and --op asks for neither", "add --op sum,mean");
-  parse_device(r.common.device);
+  parse_device(r.common.device, true);
   check_outputs({r.common.output}, r.files);
 }
 
@@ -130,8 +137,7 @@ std::string members(const nlohmann::ordered_json& object) {
 }
 
 // The object of --json. Results are written here: they may have more digits than the library's numbers.
-std::string json_text(const request& q, const reduce_result& r, const reduce_device_choice& where,
-                      const timings& times) {
+std::string json_text(const request& q, const reduce_result& r, const place& where, const timings& times) {
   const nlohmann::ordered_json head{{"schema", "vouch.reduce/1"},
                                     {"version", version},
                                     {"files", q.files},
@@ -144,7 +150,7 @@ std::string json_text(const request& q, const reduce_result& r, const reduce_dev
   object["first_matrix"] = 0;  // argmin and argmax count from here
   object["sample"] = q.options.sample;
   object["reproducible"] = true;
-  object["device"] = to_json(where.dev);
+  object["device"] = to_json(where.devices);
   object["device_reason"] = where.why;
   object["method"] = r.method;
   object["bytes"] = r.bytes;
@@ -218,15 +224,17 @@ void declare(command_line& line, request& r) {
   line.flag("--sample", r.options.sample, "variance and stddev divide by N - 1");
   line.flag("--rigorous", r.options.rigorous, "sum and mean also as enclosures of what the decimals say");
   line.text("-o,--output", "FILE", r.common.output, "write the results here too, as a set");
-  add_device_options(line, r.common);
+  add_device_options(line, r.common, several_gpus_share);
   add_report_options(line, r.common);
 }
 
-reduce_device_choice choose(const request& q) {
-  const device_request asked = parse_device(q.common.device);
-  if (asked.cuda) return {device::cuda(asked.index), "as asked"};
+place choose(const request& q) {
+  const device_request asked = parse_device(q.common.device, true);
+  if (asked.cuda) return {open_gpus(asked), "as asked"};
   if (!asked.automatic) return {open_cpu(q.common), "as asked"};
-  return choose_reduce_device(q.files, q.options, static_cast<int>(q.common.threads));
+  const reduce_device_choice chosen =
+      choose_reduce_device(q.files, q.options, static_cast<int>(q.common.threads));
+  return {chosen.dev, chosen.why};
 }
 
 }  // namespace
@@ -239,10 +247,10 @@ int cmd_reduce(std::span<const char* const> arguments) {
   check(q);
 
   const stopwatch clock;
-  const reduce_device_choice where = choose(q);
+  const place where = choose(q);
   const console log = make_console(q.common);
   log.line("device: " + where.why);
-  matrix_set_reducer reduce(where.dev, static_cast<int>(q.common.threads));
+  matrix_set_reducer reduce(where.devices, static_cast<int>(q.common.threads));
   const double opened_in = clock.seconds();
   const reduce_result r = with_sign_of_life(log, "reducing", [&] { return reduce(q.files, q.options); });
   const double reduced_in = clock.seconds();

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include <vouch/core/device_group.hpp>
 #include <vouch/core/error.hpp>
-#include <vouch/solve/loop/choose_device.hpp>
 #include <vouch/solve/options.hpp>
 #include <vouch/text/file.hpp>
 
@@ -63,7 +63,7 @@ device_request parse_device(const std::string& text, bool takes_several) {
   const bool several = names_several_gpus(text);
   if (several && !takes_several)
     throw usage_error(fmt::format("option --device: one device, not {}", text),
-                      "vouch solve takes several GPUs, by conjugate gradients");
+                      "several GPUs share conjugate gradients, books of options and vouch reduce");
   if (several) return several_gpus(text.substr(5));
   if (text.starts_with("cuda:"))
     return {false, true, static_cast<int>(parse_count("--device cuda:K", text.substr(5), 0, 1023))};
@@ -72,12 +72,26 @@ device_request parse_device(const std::string& text, bool takes_several) {
                     (meant.empty() ? "" : meant + " ") + "valid values: auto, cpu, cuda or cuda:K");
 }
 
+device_group open_gpus(const device_request& asked) {
+  return asked.gpus.empty() ? device::cuda(asked.index) : device_group::cuda(asked.gpus);
+}
+
 device open_cpu(const common_options& common) { return device::cpu(static_cast<int>(common.threads)); }
 
-nlohmann::ordered_json to_json(const device& dev) {
-  nlohmann::ordered_json object{{"kind", dev.kind()}, {"name", dev.name()}, {"threads", nullptr}};
-  if (!dev.is_cuda()) object["threads"] = dev.threads();
+nlohmann::ordered_json to_json(const device& first, const std::vector<int>& gpus) {
+  nlohmann::ordered_json object{
+      {"kind", first.kind()}, {"name", first.name()}, {"threads", nullptr}, {"gpus", nullptr}};
+  if (!first.is_cuda())
+    object["threads"] = first.threads();
+  else
+    object["gpus"] = gpus.empty() ? std::vector<int>{first.index()} : gpus;
   return object;
+}
+
+nlohmann::ordered_json to_json(const device_group& devices) {
+  std::vector<int> gpus;
+  for (std::int64_t k = 0; k < devices.size(); ++k) gpus.push_back(devices[k].index());
+  return to_json(devices.front(), gpus);
 }
 
 void print_json(const nlohmann::ordered_json& object) {

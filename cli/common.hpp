@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/device_group.hpp>
 
 #include "console.hpp"
 
@@ -50,11 +51,17 @@ struct device_request {
 
 /// Reads auto, cpu, cuda or cuda:K, and where several GPUs are taken cuda:all or cuda:K,L,...; throws usage_error.
 device_request parse_device(const std::string& text, bool takes_several = false);
+/// The GPU, or the GPUs, that were asked for.
+device_group open_gpus(const device_request& asked);
+/// What -h says of them where any work is shared.
+inline constexpr const char* several_gpus_share = "; cuda:all or cuda:0,1: several share the work";
 /// The CPU with --threads threads.
 device open_cpu(const common_options& common);
 
-/// {"kind", "name", "threads"} of the device that did the work; threads is null on a GPU.
-nlohmann::ordered_json to_json(const device& dev);
+/// {"kind", "name", "threads", "gpus"} of the devices that did the work; threads is null on GPUs, gpus on a CPU.
+nlohmann::ordered_json to_json(const device_group& devices);
+/// The same by the first of them and the numbers of all; none: it alone.
+nlohmann::ordered_json to_json(const device& first, const std::vector<int>& gpus);
 /// Prints the one object of --json, indented.
 void print_json(const nlohmann::ordered_json& object);
 

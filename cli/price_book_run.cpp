@@ -24,15 +24,21 @@ constexpr std::size_t most_shown = 20;
 // core.
 constexpr std::uintmax_t bytes_for_a_gpu_a_thread = 400'000;
 
-device choose(const price_request& request) {
-  const device_request wanted = parse_device(request.common.device);
-  if (wanted.cuda) return device::cuda(wanted.index);
+device_group choose(const price_request& request) {
+  const device_request wanted = parse_device(request.common.device, true);
+  if (wanted.cuda) return open_gpus(wanted);
   const device cpu = open_cpu(request.common);
   if (!wanted.automatic || !cuda_may_be_present()) return cpu;
   std::error_code unknown;
   const std::uintmax_t bytes = std::filesystem::file_size(request.book, unknown);
   if (unknown || bytes < bytes_for_a_gpu_a_thread * static_cast<std::uintmax_t>(cpu.threads())) return cpu;
   return cuda_devices().empty() ? cpu : device::cuda(0);
+}
+
+// "NVIDIA H200", "2 GPUs, NVIDIA H200"
+std::string devices_text(const device_group& devices) {
+  const std::string name = devices.front().name();
+  return devices.size() == 1 ? name : fmt::format("{} GPUs, {}", devices.size(), name);
 }
 
 void log_lines(const console& log, const price_request& request, const std::vector<book_failure>& lines) {
@@ -68,7 +74,8 @@ json lines_json(const std::vector<book_failure>& lines) {
   return all;
 }
 
-void print_object(const price_request& request, const book_report& report, const device& dev, double seconds) {
+void print_object(const price_request& request, const book_report& report, const device_group& devices,
+                  double seconds) {
   json object{{"schema", "vouch.price/1"}, {"version", version}};
   object["book"] = request.book;
   object["output"] = request.common.output;
@@ -85,7 +92,7 @@ void print_object(const price_request& request, const book_report& report, const
                        {"andersen-lake", report.american},
                        {"finite-difference", report.by_finite_differences}};
   object["precision"] = "double";
-  object["device"] = to_json(dev);
+  object["device"] = to_json(devices);
   object["time_s"] = {{"total", seconds}};
   object["memory_bytes"] = {{"host_peak", host_peak_bytes()}, {"device_peak", device_peak_bytes()}};
   print_json(object);
@@ -122,7 +129,7 @@ int run_book(const price_request& request) {
     print_object(request, report, options.dev, seconds);
   else if (!writes_to_stdout(request))
     fmt::print("{} of {} options priced in {:.3f} s on {}; {} written\n", report.priced, report.options,
-               seconds, options.dev.name(), printable(request.common.output));
+               seconds, devices_text(options.dev), printable(request.common.output));
   return report.failed == 0 && report.inaccurate == 0 ? goal_reached : goal_missed;
 }
 

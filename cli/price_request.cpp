@@ -74,7 +74,7 @@ void declare(command_line& line, price_request& request, typed& t) {
   line.flag("--verify", request.verify,
             "proved bounds: of a European call or put, and of the rounding in steps on a grid");
   add_precision_option(line, request.common);
-  add_device_options(line, request.common);
+  add_device_options(line, request.common, "; cuda:all or cuda:0,1: several, for a book");
   line.section("Input and output");
   line.text("--book", "FILE.csv", request.book,
             "a line for each option, columns as the options above; - is stdin");
@@ -225,7 +225,7 @@ bool parse_price_request(std::span<const char* const> arguments, price_request& 
   typed t;
   declare(line, request, t);
   if (!line.parse(arguments)) return false;
-  parse_device(request.common.device);
+  parse_device(request.common.device, !request.book.empty());
   take_method(t, request);
   if (request.book == "-") request.book = "/dev/stdin";
   if (request.common.output == "-") request.common.output = "/dev/stdout";

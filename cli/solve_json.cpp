@@ -76,7 +76,7 @@ nlohmann::ordered_json solve_json(const solve_request& request, const nlohmann::
   object["rank"] = report.rank ? nlohmann::ordered_json(*report.rank) : nlohmann::ordered_json();
   object["inertia"] = inertia_json(report.signs);
   object["precision"] = report.precision;
-  object["device"] = to_json(report.where);
+  object["device"] = to_json(report.where, request.options.gpus);
   object["status"] = name(report.status);
   object["reason"] = report.reason;
   object["iterations"] = report.iterations;

@@ -3,7 +3,7 @@
 # header asks for it or is named here as one that computes nothing or is called by those alone. The library computes nothing
 # in long double, which has a control word of its own.
 cmake_minimum_required(VERSION 3.25)
-set(compute_nothing core/cancellation core/cuda_devices core/device core/error core/string_printf core/solve_status
+set(compute_nothing core/cancellation core/cuda_devices core/device core/device_group core/error core/string_printf core/solve_status
   text/csv text/file text/nearest_name text/tokens sparse/fill sparse/picture
   reduce/choose_reduce_device solve/loop/checkpoint solve/loop/choose_device solve/methods solve/options solve/loop/device_memory_check
   distributed/communicator)

@@ -11,9 +11,9 @@
 #include <string>
 #include <utility>
 
+#include <vouch/core/device_group.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/solve/complex.hpp>
-#include <vouch/solve/loop/choose_device.hpp>
 #include <vouch/solve/precond/amg.hpp>
 #include <vouch/solve/result.hpp>
 #include <vouch/solve/solver.hpp>

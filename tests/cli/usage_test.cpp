@@ -102,7 +102,10 @@ TEST_F(tool_usage, mistyped_values) {
          "cg does");
   refuse("solve A.npy --batch --device cuda:0,1", "option --batch: one device, not cuda:0,1", "");
   refuse("verify A.mtx x.txt --device cuda:0,1", "option --device: one device, not cuda:0,1",
-         "vouch solve takes");
+         "several GPUs share");
+  refuse("price --spot 100 --device cuda:0,1", "option --device: one device, not cuda:0,1",
+         "several GPUs share");
+  refuse("reduce set.txt --device cuda:1,1", "option --device: GPU 1 is named twice", "cuda:all");
   refuse("solve A.mtx --rhs row-sum", "option --rhs: ", "did you mean row-sums?");
   refuse("solve A.mtx --initial zeroes", "option --initial: ", "did you mean zeros?");
   refuse("solve A.mtx --stop recurence:1", "option --stop: unknown value 'recurence'",

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <span>
 #include <vector>
 
 #include <vouch/core/error.hpp>
@@ -9,7 +11,7 @@
 #include <vouch/price/batch.hpp>
 #include <vouch/price/finite_difference.hpp>
 
-#include "devices.hpp"
+#include "groups.hpp"
 
 namespace vouch {
 namespace {
@@ -60,6 +62,38 @@ TEST(batch, every_option_as_alone) {
     }
     EXPECT_LE(lost, 3);
   }
+}
+
+void expect_bits_of(const device& one, const device_group& devices, std::span<const batch_option> options) {
+  for (const bool greeks : {false, true}) {
+    std::vector<valuation> alone(options.size()), together(options.size());
+    price_batch(one, options, greeks, alone, 1e-5);
+    price_batch(devices, options, greeks, together, 1e-5);
+    EXPECT_EQ(std::memcmp(alone.data(), together.data(), alone.size() * sizeof(valuation)), 0)
+        << devices.size() << " of " << one.kind() << ", " << options.size();
+  }
+}
+
+TEST(batch, a_group_has_the_bits_of_one_device) {
+  std::vector<batch_option> options = random_options(2100);  // three blocks
+  for (std::size_t i = 0; i < options.size(); ++i)           // but few that take long
+    if (i % 256 != 0) options[i].exercise = exercise_style::european;
+  for (const device& one : testing::single_devices())
+    for (const device_group& devices : testing::groups_of(one))
+      for (const std::size_t count : {0, 1, 1024, 1025, 2100})
+        expect_bits_of(one, devices, std::span(options).first(count));
+}
+
+TEST(batch, two_gpus_have_the_bits_of_one) {
+  VOUCH_NEEDS_TWO_GPUS();
+  const std::vector<batch_option> options = random_options(300'000);
+  expect_bits_of(device::cuda(1), device_group::cuda({0, 1}), options);
+}
+
+TEST(batch, a_group_refuses_values_that_do_not_fit) {
+  const std::vector<batch_option> options = random_options(3);
+  std::vector<valuation> values(2);
+  EXPECT_THROW(price_batch(device_group(device::cpu(1)), options, false, values), shape_error);
 }
 
 // The formula in long double.

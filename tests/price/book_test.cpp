@@ -11,7 +11,7 @@
 #include <vouch/price/closed_form.hpp>
 #include <vouch/price/finite_difference.hpp>
 
-#include "devices.hpp"
+#include "groups.hpp"
 #include "temporary.hpp"
 
 namespace vouch {
@@ -181,6 +181,24 @@ TEST_F(book, holds_a_tolerance_that_boundaries_by_few_nodes_do_not) {
     EXPECT_EQ(price_book(path("book.csv"), path("prices.csv"), options).inaccurate, 0);
     EXPECT_NEAR(prices()[0], 12.400557396643, 1e-7);
     EXPECT_NEAR(prices()[1], 23.699516856111, 1e-7);
+  }
+}
+
+TEST_F(book, a_group_writes_the_file_of_one_device) {
+  std::string text = "type,exercise,spot,strike,rate,volatility,expiry\n";
+  for (int k = 0; k < 40'000; ++k)
+    text += (k % 500 == 0 ? "put,american," : "call,,") + std::to_string(90 + k % 21) + ",100,0.05,0." +
+            std::to_string(1 + k % 9) + ",1\n";
+  for (const device& one : testing::single_devices()) {
+    price(text, one);
+    const std::string alone = output();
+    for (const device_group& devices : testing::groups_of(one)) {
+      book_options options;
+      options.dev = devices;
+      options.threads = 4;
+      EXPECT_EQ(price(text, options).priced, 40'000);
+      EXPECT_EQ(output(), alone);
+    }
   }
 }
 

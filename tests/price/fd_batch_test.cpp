@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <cstring>
+#include <span>
+#include <string>
 #include <vector>
 
 #include <vouch/core/error.hpp>
@@ -9,7 +11,7 @@
 #include <vouch/price/fd_batch.hpp>
 #include <vouch/price/finite_difference.hpp>
 
-#include "devices.hpp"
+#include "groups.hpp"
 
 namespace vouch {
 namespace {
@@ -52,6 +54,44 @@ TEST(fd_batch, every_option_as_alone) {
         EXPECT_NEAR(values[i].theta, alone.theta, 1e-6) << dev.kind() << ' ' << nodes << ' ' << i;
       }
     }
+}
+
+void expect_bits_of(const device& one, const device_group& devices, std::span<const batch_option> options) {
+  std::vector<valuation> alone(options.size()), together(options.size());
+  finite_difference_batch(one, options, 256, 16, alone);
+  finite_difference_batch(devices, options, 256, 16, together);
+  EXPECT_EQ(std::memcmp(alone.data(), together.data(), alone.size() * sizeof(valuation)), 0)
+      << devices.size() << " of " << one.kind() << ", " << options.size();
+}
+
+TEST(fd_batch, a_group_has_the_bits_of_one_device) {
+  const std::vector<batch_option> options = random_options(300);  // three blocks
+  for (const device& one : testing::single_devices())
+    for (const device_group& devices : testing::groups_of(one)) expect_bits_of(one, devices, options);
+}
+
+TEST(fd_batch, two_gpus_have_the_bits_of_one) {
+  VOUCH_NEEDS_TWO_GPUS();
+  const std::vector<batch_option> options = random_options(20'000);
+  expect_bits_of(device::cuda(1), device_group::cuda({0, 1}), options);
+}
+
+TEST(fd_batch, a_group_names_the_option_that_it_does_not_take) {
+  std::vector<batch_option> options = random_options(300);
+  std::vector<valuation> values(300);
+  options[290].option.spot = -1;
+  try {
+    finite_difference_batch(device_group({device::cpu(1), device::cpu(1)}), options, 256, 16, values);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const value_error& wrong) {
+    EXPECT_NE(std::string(wrong.what()).find("option 290"), std::string::npos) << wrong.what();
+  }
+  for (const device& gpu : testing::gpus()) {
+    const device_group twice({gpu, gpu});
+    EXPECT_THROW(
+        finite_difference_batch(twice, std::span(options).first(256), 300, 16, std::span(values).first(256)),
+        value_error);
+  }
 }
 
 TEST(fd_batch, near_the_true_price) {

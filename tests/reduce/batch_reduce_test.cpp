@@ -8,7 +8,7 @@
 #include <vouch/core/random.hpp>
 #include <vouch/reduce/batch_reduce.hpp>
 
-#include "devices.hpp"
+#include "groups.hpp"
 
 namespace vouch {
 namespace {
@@ -145,6 +145,57 @@ TYPED_TEST(reduce_batches, same_bits_again) {
     if (dev.is_cuda()) continue;
     if (on_cpu.empty()) on_cpu = once;
     for (std::size_t e = 0; e < 9; ++e) EXPECT_TRUE(on_cpu[e].sum == once[e].sum);
+  }
+}
+
+// By one device, by it in groups, and by the slow way.
+template <class T>
+void check_groups(std::int64_t count, std::int64_t elements, const std::vector<device>& ones,
+                  const std::vector<device_group>& others = {}) {
+  std::vector<T> values(static_cast<std::size_t>(count * elements));
+  for (std::size_t k = 0; k < values.size(); ++k) values[k] = random_value<T>(k);
+  for (const batch_layout layout : {batch_layout::matrix_after_matrix, batch_layout::element_after_element}) {
+    const matrix_batch<T> batch{values.data(), count, elements, layout};
+    const std::vector<slow_element<T>> slow = slowly(values, batch);
+    for (const device& one : ones) {
+      const std::vector<element_summary<T>> alone = reduce_batch(device_group(one), batch);
+      std::vector<device_group> groups = testing::groups_of(one);
+      groups.insert(groups.end(), others.begin(), others.end());
+      for (const device_group& devices : groups) {
+        const std::vector<element_summary<T>> got = reduce_batch(devices, batch);
+        ASSERT_EQ(got.size(), slow.size());
+        for (std::size_t e = 0; e < slow.size(); ++e) {
+          ASSERT_EQ(got[e].min, slow[e].min) << e;
+          ASSERT_EQ(got[e].max, slow[e].max) << e;
+          expect_sum(got[e], slow[e], count);
+          ASSERT_TRUE(got[e].sum == alone[e].sum && got[e].rest == alone[e].rest) << e;
+        }
+      }
+    }
+  }
+}
+
+// A block has 4 MB of at most 1,024 elements.
+TYPED_TEST(reduce_batches, a_group_has_the_bits_of_one_device) {
+  check_groups<TypeParam>(3, 2, testing::single_devices());
+  check_groups<TypeParam>((9 << 20) / sizeof(TypeParam), 1, testing::single_devices());
+  check_groups<TypeParam>(100'003, 9, testing::single_devices());
+  check_groups<TypeParam>(1500, 1025, testing::single_devices());
+}
+
+TYPED_TEST(reduce_batches, two_gpus_have_the_bits_of_one) {
+  VOUCH_NEEDS_TWO_GPUS();
+  check_groups<TypeParam>(1'000'000, 9, {device::cuda(1)}, {device_group::cuda({0, 1})});
+}
+
+// What a sum lacks is there: sums of parts in twice the precision lose nothing.
+TEST(reduce_batch, the_rest_of_a_sum_is_known) {
+  const std::vector<double> values{0x1p60, 1, -0x1p60, 0x1p-40, 3};
+  for (const device& dev : testing::devices()) {
+    const auto data = array<double>::from(dev, values);
+    const auto whole = reduce_batch<double>(dev, {data.data(), 2, 1});
+    EXPECT_EQ(whole[0].sum, 0x1p60);
+    EXPECT_EQ(whole[0].rest, 1);
   }
 }
 

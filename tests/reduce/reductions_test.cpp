@@ -8,7 +8,7 @@
 #include <vouch/core/random.hpp>
 #include <vouch/reduce/choose_reduce_device.hpp>
 
-#include "devices.hpp"
+#include "groups.hpp"
 #include "host_chunk.hpp"
 #include "temporary.hpp"
 
@@ -226,7 +226,11 @@ TEST(reduce, chunks_are_regular) {
     const reduce_result expected = reduce_matrix_sets(device::cpu(1), files, options);
     const auto one = std::make_shared<testing::host_chunk>(), two = std::make_shared<testing::host_chunk>();
     std::vector<matrix_set_reducer> reducers{{2, {one, two}}};
-    for (const device& gpu : testing::gpus()) reducers.emplace_back(gpu, 3);
+    for (const device& gpu : testing::gpus()) {
+      reducers.emplace_back(gpu, 3);
+      reducers.emplace_back(device_group({gpu, gpu}), 3);
+    }
+    if (cuda_devices().size() > 1) reducers.emplace_back(device_group::cuda({1, 0}), 4);
     // One thread feeds, the others parse themselves: who takes how much is chance.
     reducers.push_back({4, {std::make_shared<testing::host_chunk>()}});
     for (matrix_set_reducer& reduce : reducers) {

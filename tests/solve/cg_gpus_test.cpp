@@ -7,16 +7,13 @@
 #include <vector>
 
 #include <vouch/core/cuda_devices.hpp>
+#include <vouch/core/device_group.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/solve/krylov/cg.hpp>
-#include <vouch/solve/loop/choose_device.hpp>
 #include <vouch/solve/solver.hpp>
 
-#include "devices.hpp"
+#include "groups.hpp"
 #include "solve/cg_answer.hpp"
-
-#define VOUCH_NEEDS_TWO_GPUS() \
-  if (cuda_devices().size() < 2) GTEST_SKIP() << "fewer than two GPUs on this machine"
 
 namespace vouch {
 namespace {

@@ -11,11 +11,11 @@
 #include <vouch/c/vouch.h>
 #include <vouch/core/cancellation.hpp>
 #include <vouch/core/config.hpp>
+#include <vouch/core/device_group.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/price/price.hpp>
 #include <vouch/price/words.hpp>
-#include <vouch/solve/loop/choose_device.hpp>
 #include <vouch/solve/precond/make.hpp>
 #include <vouch/solve/solver.hpp>
 #include <vouch/sparse/check.hpp>

@@ -244,6 +244,12 @@ bool cuda_is_accessible(const device& dev, const void* p) {
   return !dev.is_cuda() || facts.type != cudaMemoryTypeUnregistered;
 }
 
+std::byte* cuda_pinned_memory(std::size_t bytes) {
+  void* memory = nullptr;
+  check(cudaHostAlloc(&memory, bytes, cudaHostAllocPortable), "allocating pinned memory");
+  return static_cast<std::byte*>(memory);
+}
+
 namespace detail {
 
 cudaMemPool_t scratch_pool(int index) {

@@ -28,5 +28,8 @@ void cuda_zero(const device& dev, void* to, std::size_t bytes);
 /// Throws  no_cuda_error  where the hardware does not
 void cuda_share_memory(int owner, int user);
 bool cuda_is_accessible(const device& dev, const void* p);
+/// Host memory that all GPUs copy to and from at the speed of their links; nobody frees it.
+/// Throws  device_error  there is none
+std::byte* cuda_pinned_memory(std::size_t bytes);
 
 }  // namespace vouch

@@ -8,6 +8,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/price/formula/european_lanes.hpp>
+#include <vouch/price/value_blocks.hpp>
 
 namespace vouch {
 
@@ -62,6 +63,17 @@ void price_batch(const device& dev, std::span<const batch_option> options, bool 
     }
   }
   stop.check();
+}
+
+void price_batch(const device_group& devices, std::span<const batch_option> options, bool greeks,
+                 std::span<valuation> values, double tolerance) {
+  const ieee_environment here;
+  if (options.size() != values.size()) throw shape_error("price_batch: as many values as options are needed");
+  detail::value_blocks(
+      devices, options, values, 1 << 15,
+      [&](const device& dev, std::span<const batch_option> some, std::span<valuation> of_them) {
+        price_batch(dev, some, greeks, of_them, tolerance);
+      });
 }
 
 }  // namespace vouch

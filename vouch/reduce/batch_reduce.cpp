@@ -8,9 +8,12 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/simd.hpp>
+#include <vouch/reduce/element_total.hpp>
 
 namespace vouch {
 namespace {
+
+using detail::element_total;
 
 constexpr std::int64_t most_lanes = 1024;      // but for larger matrices
 constexpr std::int64_t large_matrix = 8192;    // from here on threads share the elements, not the matrices
@@ -83,37 +86,13 @@ VOUCH_SIMD_CLONES void fold(const lane_pointers<double>& to, const double* v, st
   fold_all(to, v, n, parts);
 }
 
-// What is known of an element, before the sum is rounded.
-template <class T>
-struct total {
-  using sum_type = std::conditional_t<std::integral<T>, int128, double_double<double>>;
-  T min = std::integral<T> ? std::numeric_limits<T>::max() : std::numeric_limits<T>::infinity();
-  T max = std::integral<T> ? std::numeric_limits<T>::min() : -std::numeric_limits<T>::infinity();
-  sum_type sum{};
-
-  void join(const total& other) {
-    min = other.min < min ? other.min : min;
-    max = other.max > max ? other.max : max;
-    if constexpr (std::integral<T>)
-      sum += other.sum;
-    else
-      sum = sum + other.sum;
-  }
-  element_summary<T> summary() const {
-    if constexpr (std::integral<T>)
-      return {min, max, sum};
-    else
-      return {min, max, sum.hi};
-  }
-};
-
 // Values folded side by side.
 template <class T>
 class lanes {
  public:
   explicit lanes(std::int64_t count)
-      : min_(size(count), total<T>{}.min),
-        max_(size(count), total<T>{}.max),
+      : min_(size(count), element_total<T>{}.min),
+        max_(size(count), element_total<T>{}.max),
         high_(size(count)),
         low_(size(count)) {}
 
@@ -124,14 +103,14 @@ class lanes {
            parts);
   }
   /// Joins lane k to totals[k % elements].
-  void into(total<T>* totals, std::int64_t elements) const {
+  void into(element_total<T>* totals, std::int64_t elements) const {
     for (std::size_t k = 0; k < min_.size(); ++k)
       totals[static_cast<std::int64_t>(k) % elements].join({min_[k], max_[k], sum(k)});
   }
 
  private:
   static std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
-  typename total<T>::sum_type sum(std::size_t k) const {
+  typename element_total<T>::sum_type sum(std::size_t k) const {
     if constexpr (std::integral<T>)
       return std::same_as<T, std::int32_t> ? int128{high_[k]}
                                            : int128{high_[k]} * (std::int64_t{1} << 32) + low_[k];
@@ -169,7 +148,7 @@ class cpu_batch {
     const std::int64_t n = batch_.elements;
     const std::int64_t share = ceil_div(batch_.count, jobs_for(batch_.count * n, most_parts / n));
     const std::int64_t jobs = ceil_div(batch_.count, share);
-    std::vector<total<T>> totals(static_cast<std::size_t>(jobs * n));
+    std::vector<element_total<T>> totals(static_cast<std::size_t>(jobs * n));
 #pragma omp parallel for firstprivate(ieee) num_threads(cpu_.threads()) schedule(dynamic, 1)
     for (std::int64_t j = 0; j < jobs; ++j) {
       lanes<T> mine(n * std::max<std::int64_t>(1, most_lanes / n));
@@ -186,7 +165,7 @@ class cpu_batch {
       const std::int64_t width = std::min(elements_a_job, n - first);
       lanes<T> mine(width);
       for (std::int64_t m = 0; m < batch_.count; ++m) mine.take(batch_.data + m * n + first, width, parts_);
-      std::vector<total<T>> totals(static_cast<std::size_t>(width));
+      std::vector<element_total<T>> totals(static_cast<std::size_t>(width));
       mine.into(totals.data(), width);
       for (std::int64_t e = 0; e < width; ++e)
         results[first + e] = totals[static_cast<std::size_t>(e)].summary();
@@ -196,7 +175,7 @@ class cpu_batch {
   void by_segments(view<element_summary<T>> results) const {
     const std::int64_t share = ceil_div(batch_.count, jobs_for(batch_.count, most_parts / batch_.elements));
     const std::int64_t jobs = ceil_div(batch_.count, share);  // for each element
-    std::vector<total<T>> totals(static_cast<std::size_t>(jobs * batch_.elements));
+    std::vector<element_total<T>> totals(static_cast<std::size_t>(jobs * batch_.elements));
 #pragma omp parallel for firstprivate(ieee) num_threads(cpu_.threads()) schedule(dynamic, 1)
     for (std::int64_t j = 0; j < jobs * batch_.elements; ++j) {
       const std::int64_t first = j % jobs * share, width = std::min(share, batch_.count - first);
@@ -207,8 +186,8 @@ class cpu_batch {
     for (std::int64_t e = 0; e < batch_.elements; ++e) results[e] = joined(totals.data() + e * jobs, jobs, 1);
   }
 
-  static element_summary<T> joined(const total<T>* totals, std::int64_t count, std::int64_t stride) {
-    total<T> all;
+  static element_summary<T> joined(const element_total<T>* totals, std::int64_t count, std::int64_t stride) {
+    element_total<T> all;
     for (std::int64_t k = 0; k < count; ++k) all.join(totals[k * stride]);
     return all.summary();
   }
@@ -217,17 +196,6 @@ class cpu_batch {
   const matrix_batch<T>& batch_;
   batch_parts parts_;
 };
-
-template <batch_scalar T>
-void check(const matrix_batch<T>& batch, std::int64_t results) {
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / sizeof(T);
-  if (batch.count <= 0 || batch.elements <= 0 || batch.count > most / batch.elements)
-    throw shape_error("reduce_batch: no batch has " + std::to_string(batch.count) + " matrices of " +
-                      std::to_string(batch.elements) + " elements");
-  if (results != batch.elements)
-    throw shape_error("reduce_batch: " + std::to_string(results) + " results for matrices of " +
-                      std::to_string(batch.elements) + " elements");
-}
 
 array<std::byte> scratch_for(const device& dev) {
   if constexpr (built_with_cuda)
@@ -245,7 +213,7 @@ template <batch_scalar T>
 void batch_reducer<T>::operator()(const matrix_batch<T>& batch, batch_parts parts,
                                   view<element_summary<T>> results) {
   const ieee_environment here;
-  check(batch, results.size());
+  detail::check_batch(batch, results.size());
   if constexpr (built_with_cuda)
     if (dev_.is_cuda()) return detail::reduce_batch_cuda(dev_, batch, parts, scratch_.data(), results);
   cpu_batch<T>(dev_, batch, parts).run(results);
@@ -255,7 +223,7 @@ template <batch_scalar T>
 std::vector<element_summary<T>> reduce_batch(const device& dev, const matrix_batch<T>& batch,
                                              batch_parts parts) {
   const ieee_environment here;
-  check(batch, batch.elements);
+  detail::check_batch(batch, batch.elements);
   array<element_summary<T>> results(dev, batch.elements);
   batch_reducer<T> reduce(dev);
   reduce(batch, parts, results);

@@ -78,13 +78,13 @@ using thread_part = gathered<T, thread_sum<T>>;
 template <class T>
 using block_part = gathered<T, total_sum<T>>;
 
-/// As a result: a sum that has overflowed, or met a NaN, has lost its low part.
+/// As a result.
 template <class T>
 __device__ element_summary<T> summary_of(const block_part<T>& part) {
   if constexpr (std::is_integral_v<T>)
-    return {part.min, part.max, part.sum};
+    return {part.min, part.max, part.sum, 0};
   else
-    return {part.min, part.max, part.sum.hi};
+    return {part.min, part.max, part.sum.hi, part.sum.lo};
 }
 
 /// Joins the rows of each column in a fixed order: column c has rows(c) of them, get(c, row) is one, put(c,

@@ -111,8 +111,12 @@ class set_reducer {
  public:
   using chunk_ring = std::vector<std::shared_ptr<text_chunk>>;
 
-  set_reducer(int threads, const chunk_ring& ring, const reduce_options& options)
-      : threads_(threads), ring_(ring), options_(options), needs_(options.operations, options.rigorous) {}
+  set_reducer(int threads, int gpus, const chunk_ring& ring, const reduce_options& options)
+      : threads_(threads),
+        gpus_(gpus),
+        ring_(ring),
+        options_(options),
+        needs_(options.operations, options.rigorous) {}
 
   void add_file(const std::string& path) {
     input_file file(path);
@@ -175,7 +179,7 @@ class set_reducer {
     counts_.resize(counts_.size() + static_cast<std::size_t>(run.count));
     const int team = static_cast<int>(std::min<std::int64_t>(threads_, run.count));
     const int feeders =
-        by_chunks ? std::min({team, text_chunk::most_threads, static_cast<int>(ring_.size())}) : 0;
+        by_chunks ? std::min({team, gpus_ * text_chunk::most_threads, static_cast<int>(ring_.size())}) : 0;
 #pragma omp parallel for firstprivate(ieee) num_threads(team) schedule(static, 1)
     for (int t = 0; t < team; ++t) {
       worker& mine = *workers_[static_cast<std::size_t>(t)];
@@ -328,7 +332,8 @@ class set_reducer {
   }
 
   int threads_;
-  const chunk_ring& ring_;
+  int gpus_;
+  const chunk_ring& ring_;  // of the GPUs in turns
   reduce_options options_;
   reduce_needs needs_;
   std::atomic<bool> decimals_ = false;  // a GPU's chunk had some
@@ -354,27 +359,30 @@ void check_options(const reduce_options& options, std::span<const std::string> f
 
 }  // namespace
 
-matrix_set_reducer::matrix_set_reducer(const device& dev, int host_threads)
-    : threads_(host_threads > 0 ? host_threads : (dev.is_cuda() ? device::cpu() : dev).threads()) {
+matrix_set_reducer::matrix_set_reducer(const device_group& devices, int host_threads)
+    : threads_(host_threads > 0 ? host_threads
+                                : (devices.is_cuda() ? device::cpu() : devices.front()).threads()),
+      gpus_(static_cast<int>(devices.size())) {
   if constexpr (built_with_cuda)
-    if (dev.is_cuda())
-      for (int k = 0; k < std::min(2 * threads_, text_chunk::most_chunks); ++k)
-        ring_.push_back(make_text_chunk(dev));
+    if (devices.is_cuda()) {
+      const int each = std::clamp(2 * threads_ / gpus_, 1, text_chunk::most_chunks);
+      for (int k = 0; k < each * gpus_; ++k) ring_.push_back(make_text_chunk(devices[k % gpus_]));
+    }
 }
 
 reduce_result matrix_set_reducer::operator()(std::span<const std::string> files,
                                              const reduce_options& options) {
   const ieee_environment here;
   check_options(options, files);
-  set_reducer reducer(threads_, ring_, options);
+  set_reducer reducer(threads_, gpus_, ring_, options);
   for (const std::string& file : files) reducer.add_file(file);
   return reducer.result();
 }
 
-reduce_result reduce_matrix_sets(const device& dev, std::span<const std::string> files,
+reduce_result reduce_matrix_sets(const device_group& devices, std::span<const std::string> files,
                                  const reduce_options& options) {
   const ieee_environment here;
-  return matrix_set_reducer(dev)(files, options);
+  return matrix_set_reducer(devices)(files, options);
 }
 
 }  // namespace vouch

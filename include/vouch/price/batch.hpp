@@ -5,6 +5,7 @@
 #include <span>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/device_group.hpp>
 #include <vouch/core/view.hpp>
 #include <vouch/core/visibility.hpp>
 #include <vouch/price/american.hpp>
@@ -102,6 +103,12 @@ VOUCH_HOST_DEVICE inline valuation price_in_batch(const batch_option& b, const b
 ///         the vega and rho of what is exercised beyond a boundary are 0.
 /// Throws  shape_error; device_error
 void price_batch(const device& dev, std::span<const batch_option> options, bool greeks,
+                 std::span<valuation> values, double tolerance = std::numeric_limits<double>::infinity());
+
+/// The same by a group, whose GPUs take blocks of up to 32,768 options: the bits of one GPU.
+///
+/// Throws  as above; cancelled
+void price_batch(const device_group& devices, std::span<const batch_option> options, bool greeks,
                  std::span<valuation> values, double tolerance = std::numeric_limits<double>::infinity());
 
 /// What a price of price_batch, with its tolerance, errs by at most: rounding for formulas, for American options as measured.

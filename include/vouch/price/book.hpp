@@ -5,13 +5,14 @@
 #include <string>
 #include <vector>
 
-#include <vouch/core/device.hpp>
+#include <vouch/core/device_group.hpp>
 #include <vouch/core/visibility.hpp>
 
 namespace VOUCH_PUBLIC vouch {
 
 struct book_options {
-  device dev = device::cpu();  // prices; every thread of `threads` has a stream of its own there
+  device_group dev =
+      device::cpu();           // prices; every thread of `threads` has a stream of its own on one of its GPUs
   int threads = 0;             // that parse, price and print; 0: OMP_NUM_THREADS, else all cores
   bool greeks = false;         // vega and rho too
   bool more_greeks = false;    // those, dividend rho, vanna, volga and charm too

@@ -4,6 +4,7 @@
 #include <span>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/device_group.hpp>
 #include <vouch/core/visibility.hpp>
 #include <vouch/price/batch.hpp>
 
@@ -21,6 +22,12 @@ namespace VOUCH_PUBLIC vouch {
 /// Throws  shape_error; value_error  an option or size that it does not take
 void finite_difference_batch(const device& dev, std::span<const batch_option> options, std::int64_t nodes,
                              std::int64_t steps, std::span<valuation> values);
+
+/// The same by a group, whose GPUs take blocks of up to 4,096 options: the bits of one GPU.
+///
+/// Throws  as above; cancelled
+void finite_difference_batch(const device_group& devices, std::span<const batch_option> options,
+                             std::int64_t nodes, std::int64_t steps, std::span<valuation> values);
 
 namespace detail {
 

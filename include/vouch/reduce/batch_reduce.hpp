@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <vouch/core/array.hpp>
+#include <vouch/core/device_group.hpp>
 #include <vouch/core/int128.hpp>
 #include <vouch/core/types.hpp>
 #include <vouch/core/visibility.hpp>
@@ -40,6 +41,7 @@ struct element_summary {
   T min{};
   T max{};
   sum_type sum{};
+  double rest = 0;  // of reals: what the sum lacks of itself in twice the precision
 };
 
 /// Reduces batches on one device, again and again without allocating.
@@ -75,6 +77,16 @@ class batch_reducer {
 /// Memory  The batch lives on dev.
 template <batch_scalar T>
 std::vector<element_summary<T>> reduce_batch(const device& dev, const matrix_batch<T>& batch,
+                                             batch_parts parts = batch_parts::all);
+
+/// A batch in host memory reduced by a group, whose devices take blocks of up to 4 MB.
+///
+/// Result  As batch_reducer, sums of blocks being added in twice the precision: the bits of one GPU, but for the last
+///         one of sums of reals not those of a batch that lives there.
+/// Cost    Bound by the links to the GPUs, as far as eight host threads a GPU can feed them.
+/// Throws  shape_error, device_error; cancelled
+template <batch_scalar T>
+std::vector<element_summary<T>> reduce_batch(const device_group& devices, const matrix_batch<T>& batch,
                                              batch_parts parts = batch_parts::all);
 
 namespace detail {

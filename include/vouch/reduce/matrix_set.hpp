@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <vouch/core/device.hpp>
+#include <vouch/core/device_group.hpp>
 #include <vouch/core/int128.hpp>
 #include <vouch/core/visibility.hpp>
 #include <vouch/interval/interval.hpp>
@@ -97,7 +97,7 @@ struct reduce_result {
 /// variance of a sample of one; `failure` names the element, and the others have theirs.
 ///
 /// Memory  Regular files are mapped and must not shrink meanwhile. Beside that a few megabytes a thread, and
-///         for sums of reals about 100 bytes an element, a thread and a sum. With a GPU at most 64 MB pinned.
+///         for sums of reals about 100 bytes an element, a thread and a sum. At most 64 MB pinned a GPU.
 /// Result  The same bits for any number of threads. Of integers everything but mean, variance, stddev and norm2
 ///         is exact. Sums are formed exactly in any case: sum, mean, range, variance and norm1 are the exact
 ///         values for the numbers read, rounded once; stddev and norm2 err by one unit in the last place at
@@ -109,7 +109,7 @@ struct reduce_result {
 ///         shape_error  options.shape is not positive
 ///         value_error  no operations; none of them has a result
 ///         file_error   what input_file throws
-reduce_result reduce_matrix_sets(const device& dev, std::span<const std::string> files,
+reduce_result reduce_matrix_sets(const device_group& devices, std::span<const std::string> files,
                                  const reduce_options& options);
 
 class text_chunk;
@@ -117,16 +117,17 @@ class text_chunk;
 /// The same again and again: the pinned memory that feeds a GPU is kept.
 class matrix_set_reducer {
  public:
-  /// host_threads read and parse; 0 takes those of a CPU device, else device::cpu()'s.
-  explicit matrix_set_reducer(const device& dev, int host_threads = 0);
+  /// host_threads read and parse; 0 takes those of CPUs, else device::cpu()'s.
+  explicit matrix_set_reducer(const device_group& devices, int host_threads = 0);
   /// Chunks of one's own in place of a GPU's.
   matrix_set_reducer(int host_threads, std::vector<std::shared_ptr<text_chunk>> ring)
-      : threads_(host_threads), ring_(std::move(ring)) {}
+      : threads_(host_threads), gpus_(1), ring_(std::move(ring)) {}
   reduce_result operator()(std::span<const std::string> files, const reduce_options& options);
 
  private:
   int threads_;
-  std::vector<std::shared_ptr<text_chunk>> ring_;  // empty on the CPU
+  int gpus_;
+  std::vector<std::shared_ptr<text_chunk>> ring_;  // of the GPUs in turns; empty on the CPU
 };
 
 }  // namespace vouch

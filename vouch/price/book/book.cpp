@@ -1,6 +1,7 @@
 #include <vouch/price/book.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -250,13 +251,14 @@ book_report price_book(const std::string& input, const std::string& output, cons
   book_report report;
   const int threads = device::cpu(options.threads).threads();
   const cancellation_probe stop;
+  std::atomic<std::int64_t> started = 0;
 #pragma omp parallel firstprivate(ieee) num_threads(threads)
   {
     const cancellation_scope listens(stop);
     try {
       // A thread of its own: its CPU work is not split again, and its stream runs beside the others'.
-      book_pricer pricer(header, options,
-                         options.dev.is_cuda() ? device::cuda(options.dev.index()) : device::cpu(1));
+      const device& mine = options.dev[started++ % options.dev.size()];
+      book_pricer pricer(header, options, mine.is_cuda() ? device::cuda(mine.index()) : device::cpu(1));
       line_block block;
       priced_block priced;
       while (reader.next_block(block)) {

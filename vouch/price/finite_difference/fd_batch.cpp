@@ -7,8 +7,8 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/price/finite_difference.hpp>
-
 #include <vouch/price/finite_difference/time_stepping.hpp>
+#include <vouch/price/value_blocks.hpp>
 
 namespace vouch {
 namespace {
@@ -28,6 +28,17 @@ valuation on_one_grid(const batch_option& b, std::int64_t nodes, std::int64_t st
   return value_on_grid(c, nodes, steps);
 }
 
+void check(std::span<const batch_option> options, std::int64_t nodes, std::int64_t steps,
+           std::span<valuation> values) {
+  if (options.size() != values.size())
+    throw shape_error("finite_difference_batch: as many values as options are needed");
+  if (nodes < 16 || steps < 4)
+    throw value_error("finite_difference_batch: at least 16 nodes and 4 steps are needed");
+  for (std::size_t i = 0; i < options.size(); ++i)
+    if (!is_taken(options[i]))
+      throw value_error("finite_difference_batch: option " + std::to_string(i) + " is not one that it takes");
+}
+
 }  // namespace
 
 detail::batch_pieces detail::pieces_of(bool american, std::int64_t steps) {
@@ -43,13 +54,7 @@ detail::batch_pieces detail::pieces_of(bool american, std::int64_t steps) {
 void finite_difference_batch(const device& dev, std::span<const batch_option> options, std::int64_t nodes,
                              std::int64_t steps, std::span<valuation> values) {
   const ieee_environment here;
-  if (options.size() != values.size())
-    throw shape_error("finite_difference_batch: as many values as options are needed");
-  if (nodes < 16 || steps < 4)
-    throw value_error("finite_difference_batch: at least 16 nodes and 4 steps are needed");
-  for (std::size_t i = 0; i < options.size(); ++i)
-    if (!is_taken(options[i]))
-      throw value_error("finite_difference_batch: option " + std::to_string(i) + " is not one that it takes");
+  check(options, nodes, steps, values);
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return detail::finite_difference_batch_cuda(dev, options, nodes, steps, values);
   const auto count = static_cast<std::int64_t>(options.size());
@@ -62,6 +67,17 @@ void finite_difference_batch(const device& dev, std::span<const batch_option> op
     values[static_cast<std::size_t>(i)] = on_one_grid(options[static_cast<std::size_t>(i)], nodes, steps);
   }
   stop.check();
+}
+
+void finite_difference_batch(const device_group& devices, std::span<const batch_option> options,
+                             std::int64_t nodes, std::int64_t steps, std::span<valuation> values) {
+  const ieee_environment here;
+  check(options, nodes, steps, values);  // names the option that is not taken by its number in all
+  detail::value_blocks(
+      devices, options, values, 1 << 12,
+      [&](const device& dev, std::span<const batch_option> some, std::span<valuation> of_them) {
+        finite_difference_batch(dev, some, nodes, steps, of_them);
+      });
 }
 
 }  // namespace vouch

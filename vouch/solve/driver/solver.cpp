@@ -10,6 +10,7 @@
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/cancellation.hpp>
+#include <vouch/core/device_group.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/require.hpp>

@@ -12,13 +12,13 @@
 #include <vector>
 
 #include <vouch/core/device_cuda.hpp>
+#include <vouch/core/device_group.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/parallel_for.cuh>
 #include <vouch/solve/krylov/cg_fused.cuh>
 #include <vouch/solve/krylov/gpu_team.cuh>
 #include <vouch/solve/krylov/shared_rows.hpp>
 #include <vouch/solve/krylov/slab_matrix.hpp>
-#include <vouch/solve/loop/choose_device.hpp>
 
 namespace vouch {
 namespace {

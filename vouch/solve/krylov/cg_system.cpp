@@ -6,10 +6,10 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/cancellation.hpp>
 #include <vouch/core/config.hpp>
+#include <vouch/core/device_group.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/solve/krylov/cg_engines.hpp>
 #include <vouch/solve/krylov/cg_system.hpp>
-#include <vouch/solve/loop/choose_device.hpp>
 #include <vouch/solve/loop/vector_update.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/solve/precond/scaling.hpp>

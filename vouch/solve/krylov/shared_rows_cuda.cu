@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <limits>
 
+#include <vouch/core/device_group.hpp>
 #include <vouch/core/memory.hpp>
 #include <vouch/core/parallel_for.cuh>
 #include <vouch/solve/krylov/shared_rows.hpp>
-#include <vouch/solve/loop/choose_device.hpp>
 
 namespace vouch {
 namespace {

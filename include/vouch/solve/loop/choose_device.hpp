@@ -1,11 +1,7 @@
-// vouch/solve/loop/choose_device.hpp -- CPU or GPU for one system, by a measured model, not a guess and not a race; and
-// several GPUs that share one.
+// vouch/solve/loop/choose_device.hpp -- CPU or GPU for one system, by a measured model, not a guess and not a race.
 #pragma once
-#include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/visibility.hpp>
@@ -47,22 +43,5 @@ struct dense_factorisation {
 ///
 /// Source  `vouch solve --method lu|cholesky`, 1,000 to 16,000 rows, on an H200 and 2 to 16 cores of its host.
 device_choice choose_device(const dense_factorisation& job, int threads);
-
-/// So many GPUs share a solve at most.
-inline constexpr int most_gpus = 8;
-
-/// Whether a device is named as several: "cuda:all" or "cuda:0,1".
-bool names_several_gpus(std::string_view device);
-
-/// "all": the GPUs of this host that are of the kind of the first, up to most_gpus; or numbers, "0,1".
-///
-/// Throws  value_error    what is no number, a GPU named twice, too many of them
-///         no_cuda_error  "all", and there is none
-std::vector<int> gpus_named(std::string_view list);
-
-/// Throws  value_error  a GPU twice, or too many of them
-void check_gpus(const std::vector<int>& gpus);
-/// Throws  value_error  too many of them
-void check_number_of_gpus(std::size_t count);
 
 }  // namespace vouch

@@ -1,10 +1,12 @@
+#include <vouch/core/device_group.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <string>
+#include <utility>
 
 #include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/error.hpp>
-#include <vouch/solve/loop/choose_device.hpp>
 
 namespace vouch {
 namespace {
@@ -51,8 +53,31 @@ void check_gpus(const std::vector<int>& gpus) {
 
 void check_number_of_gpus(std::size_t count) {
   if (count > most_gpus)
-    throw value_error("up to " + std::to_string(most_gpus) + " GPUs share a solve, not " +
+    throw value_error("up to " + std::to_string(most_gpus) + " GPUs share one piece of work, not " +
                       std::to_string(count));
+}
+
+device_group::device_group(const device& one, int host_threads)
+    : device_group(std::vector<device>{one}, host_threads) {}
+
+device_group::device_group(std::vector<device> devices, int host_threads)
+    : devices_(std::move(devices)), host_threads_(device::cpu(host_threads).threads()) {
+  if (devices_.empty()) throw value_error("a group of no devices");
+  check_number_of_gpus(devices_.size());
+  for (const device& dev : devices_)
+    if (dev.is_cuda() != is_cuda()) throw value_error("GPUs and CPUs do not share one piece of work");
+}
+
+device_group device_group::cuda(const std::vector<int>& gpus, int host_threads) {
+  check_gpus(gpus);
+  std::vector<device> devices;
+  for (const int gpu : gpus) devices.push_back(device::cuda(gpu));
+  return device_group(std::move(devices), host_threads);
+}
+
+int device_group::feeders() const {
+  constexpr int most = 8;  // docs/decisions/text_to_gpu.md
+  return is_cuda() ? std::clamp(host_threads_ / static_cast<int>(devices_.size()), 1, most) : 1;
 }
 
 }  // namespace vouch
