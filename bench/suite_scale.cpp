@@ -18,6 +18,7 @@
 #include <vouch/generate/problems.hpp>
 #include <vouch/solve/solver.hpp>
 
+#include "scale_batches.hpp"
 #include "scale_simulation.hpp"
 #include "scratch_folder.hpp"
 #include "tool_run.hpp"
@@ -200,6 +201,7 @@ double iteration_on(const device& first, csr_view<const double> A, std::vector<i
 void measure_gpus(const suite_options& options, suite_results& results) {
   const std::size_t gpus = cuda_may_be_present() ? cuda_devices().size() : 0;
   if (gpus < 2) return;
+  measure_shared_batches(options, results);
   text_table table{"Two GPUs beside one, seven points", {{"grid"}, {"one"}, {"two"}, {"faster"}}};
   for (const std::int64_t N : {64, 128, 160, 256, 384, 512}) {
     if (options.stop() || (options.quick && N > 160)) break;

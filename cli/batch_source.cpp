@@ -87,8 +87,12 @@ class one_pattern final : public batch_source {
 }  // namespace
 
 std::unique_ptr<batch_source> open_batch(const solve_request& request, const device& cpu) {
-  if (std::optional<sparse_systems> systems = read_sparse_systems(request.matrix))
+  if (std::optional<sparse_systems> systems = read_sparse_systems(request.matrix)) {
+    if (!request.options.gpus.empty())
+      throw usage_error(fmt::format("option --device: one device, not {}", request.common.device),
+                        "several GPUs share batches of tridiagonal systems, not of sparse ones");
     return std::make_unique<one_pattern>(request, cpu, std::move(*systems));
+  }
   const std::string& method = request.options.method;
   if (method != "auto" && !solves_tridiagonal(method))
     throw usage_error(fmt::format("option --batch: {} does not solve tridiagonal batches", method));

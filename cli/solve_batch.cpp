@@ -98,7 +98,7 @@ int solve_batch(solve_request request, const console& log) {
   const stopwatch clock;
   batch_run run;
   const device cpu = open_cpu(request.common);
-  const device_request wanted = parse_device(request.common.device);
+  const device_request wanted = parse_device(request.common.device, true);
   const stopwatch opening;
   request.options.run_on = wanted.cuda ? device::cuda(wanted.index) : cpu;
   if (wanted.cuda) run.seconds.cuda_start = opening.seconds();

@@ -200,7 +200,7 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
   line.text("--petsc", "OPTIONS", request.petsc_words,
             "of --engine petsc: its own, \"-ksp_view\"; --precond asm, gamg, boomeramg");
   add_precision_option(line, request.common, ", fewer bits inside (cg, sweeps, cudss)");
-  add_device_options(line, request.common, "; cuda:all or cuda:0,1: several, by cg");
+  add_device_options(line, request.common, "; cuda:all, cuda:0,1: for cg, --batch");
 
   line.section("When to stop");
   line.real("--rtol", request.options.goal.rtol, 0, "||b - Ax|| <= X ||b||, checked [1e-8; single 1e-5]");
@@ -323,8 +323,6 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
                       "batches are solved without iterations");
   if (request.batch && request.common.output.ends_with(".mtx"))
     throw usage_error("option --batch: x is written as .npy or text, not as .mtx");
-  if (request.batch && !asked.gpus.empty())
-    throw usage_error(fmt::format("option --batch: one device, not {}", request.common.device));
   check_word("--rhs", request.rhs, rhs_words);
   check_word("--initial", request.initial, initial_words);
   check_verification(request.verification);

@@ -65,17 +65,6 @@ void report_growth(const judgement& found, tridiagonal_method how, tridiagonal_r
       "coefficients grew by %.0e without interchanges of rows; partition keeps them small", report.growth));
 }
 
-}  // namespace vouch::detail
-
-namespace vouch {
-namespace {
-
-using namespace detail;
-using method = tridiagonal_method;
-
-// Whether systems fill the lanes of vectors by themselves, and the threads of a machine where that matters.
-bool are_many(const batch_shape& b) { return b.systems >= (b.n < 8 * partition_least ? 8 : 64); }
-
 void require_shapes(const batch_shape& A, const batch_shape& b, const batch_shape& x) {
   for (const batch_shape& shape : {A, b}) require_shape("tridiagonal solve", shape);
   require_apart("tridiagonal solve", x);
@@ -94,6 +83,34 @@ void require_shapes(const batch_shape& A, const batch_shape& b, const batch_shap
                         " rows in A, " + std::to_string(b.rows(s)) + " in b");
 }
 
+template <real T>
+void require_finite(const device& dev, const batch_view<const T>& b, const judgement& found) {
+  for (std::size_t s = 0; s < found.residuals.size(); ++s) {
+    if (std::isfinite(found.residuals[s].rhs_inf)) continue;
+    const auto system = static_cast<std::int64_t>(s);
+    const auto element = [&](std::int64_t i) {
+      T value;
+      copy_bytes(&value, device::cpu(1), b.data + b.shape.at(system, i), dev, sizeof value);
+      return value;
+    };
+    std::int64_t i = 0;
+    while (i + 1 < b.shape.rows(system) && std::isfinite(element(i))) ++i;
+    throw value_error("tridiagonal solve: b[" + std::to_string(i) + "] of system " + std::to_string(s) +
+                      " is " + (std::isnan(element(i)) ? "NaN" : "infinite"));
+  }
+}
+
+}  // namespace vouch::detail
+
+namespace vouch {
+namespace {
+
+using namespace detail;
+using method = tridiagonal_method;
+
+// Whether systems fill the lanes of vectors by themselves, and the threads of a machine where that matters.
+bool are_many(const batch_shape& b) { return b.systems >= (b.n < 8 * partition_least ? 8 : 64); }
+
 // One matrix for all right-hand sides is a batch that stands still.
 template <real T>
 tridiagonal_view<const T> spread(const tridiagonal_view<const T>& A, std::int64_t systems) {
@@ -111,24 +128,6 @@ method choose(const device& dev, const batch_shape& b, bool periodic, double dom
   if (options.method != method::automatic) return options.method;
   if (dev.is_cuda() || periodic || options.mixed || dominance < 1) return method::partition;
   return b.n < partition_least || are_many(b) ? method::thomas : method::partition;
-}
-
-// Names the first element of a right-hand side that is no number.
-template <real T>
-void require_finite(const device& dev, const batch_view<const T>& b, const judgement& found) {
-  for (std::size_t s = 0; s < found.residuals.size(); ++s) {
-    if (std::isfinite(found.residuals[s].rhs_inf)) continue;
-    const auto system = static_cast<std::int64_t>(s);
-    const auto element = [&](std::int64_t i) {
-      T value;
-      copy_bytes(&value, device::cpu(1), b.data + b.shape.at(system, i), dev, sizeof value);
-      return value;
-    };
-    std::int64_t i = 0;
-    while (i + 1 < b.shape.rows(system) && std::isfinite(element(i))) ++i;
-    throw value_error("tridiagonal solve: b[" + std::to_string(i) + "] of system " + std::to_string(s) +
-                      " is " + (std::isnan(element(i)) ? "NaN" : "infinite"));
-  }
 }
 
 // x += dx for those systems; without dx x := 0.
@@ -182,7 +181,7 @@ tridiagonal_report solve_again(const device& dev, const tridiagonal_view<const T
                                tridiagonal_options options, judgement& found) {
   options.mixed = false;
   tridiagonal_report report = solve_and_judge(dev, A, b, x, options, found);
-  report.warnings.push_back("single precision inside does not suffice for this matrix, double was used");
+  report.warnings.push_back(single_does_not_suffice);
   return report;
 }
 
@@ -259,6 +258,7 @@ tridiagonal_report detail::solve_and_judge(const device& dev, const tridiagonal_
   template VOUCH_PUBLIC tridiagonal_report solve(const device&, const tridiagonal_view<const T>&,       \
                                                  const batch_view<const T>&, const batch_view<T>&,      \
                                                  const tridiagonal_options&);                           \
+  template void detail::require_finite(const device&, const batch_view<const T>&, const judgement&);    \
   template tridiagonal_report detail::solve_and_judge(const device&, const tridiagonal_view<const T>&,  \
                                                       const batch_view<const T>&, const batch_view<T>&, \
                                                       const tridiagonal_options&, judgement&);

@@ -8,9 +8,14 @@
 #include <vouch/band/band_rows.hpp>
 #include <vouch/band/elimination.hpp>
 #include <vouch/band/solve.hpp>
+#include <vouch/core/device_group.hpp>
 #include <vouch/core/underflow.hpp>
 
 namespace vouch::detail {
+
+/// What a solve in mixed precision says that went on in double.
+inline constexpr const char* single_does_not_suffice =
+    "single precision inside does not suffice for this matrix, double was used";
 
 /// The evidence on every system of a batch.
 struct judgement {
@@ -68,6 +73,20 @@ template <real T>
 tridiagonal_report solve_and_judge(const device& dev, const tridiagonal_view<const T>& A,
                                    const batch_view<const T>& b, const batch_view<T>& x,
                                    const tridiagonal_options& options, judgement& found);
+
+/// The same by a group of devices: A, b and x live on the host, and a solve without workspace is that of
+/// group_solve.hpp.
+template <real T>
+tridiagonal_report solve_and_judge(const device_group& devices, const tridiagonal_view<const T>& A,
+                                   const batch_view<const T>& b, const batch_view<T>& x,
+                                   const tridiagonal_options& options, judgement& found);
+
+/// Throws  shape_error, value_error  operands of a solve that do not fit together; elements of x upon each other
+void require_shapes(const batch_shape& A, const batch_shape& b, const batch_shape& x);
+
+/// Throws  value_error  a right-hand side, which lives on dev, has a NaN or infinity as found says: the text names it
+template <real T>
+void require_finite(const device& dev, const batch_view<const T>& b, const judgement& found);
 
 /// Fills status, reason, the worst system's figures and the list of those that missed.
 void report_systems(const judgement& found, tridiagonal_report& report);

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include <vouch/band/solve.hpp>
+#include <vouch/band/verdict.hpp>
+#include <vouch/core/device_group.hpp>
 #include <vouch/solve/driver/batch.hpp>
 #include <vouch/solve/driver/method_table.hpp>
 #include <vouch/solve/driver/operand.hpp>
@@ -28,6 +30,8 @@ template <real T, tridiagonal_method kind>
 class ready final : public method_in<T> {
  public:
   explicit ready(const method_setting& setting) : method_in<T>(setting) {
+    if (!setting.options.gpus.empty())
+      throw value_error("one tridiagonal matrix is solved on one GPU", "several GPUs share batches");
     timed(setting.times.setup, [&] {
       const csr_view<const double> A = setting.A.sparse(setting.A.cpu());
       if constexpr (sizeof(T) < sizeof(double)) {
@@ -58,22 +62,26 @@ class ready final : public method_in<T> {
   bool rounded_ = false;
 };
 
-// Every system of a batch, in place in double where the work is done where they are.
+// Every system of a batch, in place in double where the work is done where they are; to GPUs that share it, block by
+// block.
 template <real T, tridiagonal_method kind>
 class ready_systems final : public ready_batch {
  public:
   explicit ready_systems(const method_setting& setting) : setting_(setting) {
     const operand& A = setting.A;
+    if (goes_in_blocks() && A.home().is_cuda())
+      throw value_error("a batch that several GPUs share begins in host memory");
     if constexpr (sizeof(T) == sizeof(double)) {
-      const auto take = [&] { A_ = A.bands(setting.dev); };
-      if (is_here())
+      const auto take = [&] { A_ = A.bands(goes_in_blocks() ? A.home() : setting.dev); };
+      if (is_here() || goes_in_blocks())
         take();
       else
         timed(setting.times.transfer, take);
     } else {
       timed(setting.times.setup,
             [&] { own_ = rounded_diagonals<T>(A.cpu(), A.bands(A.cpu()), setting.options.names.matrix); });
-      if (setting.dev.is_cuda()) timed(setting.times.transfer, [&] { own_ = own_.to(setting.dev); });
+      if (setting.dev.is_cuda() && !goes_in_blocks())
+        timed(setting.times.transfer, [&] { own_ = own_.to(setting.dev); });
       const tridiagonal_view<const double> wide = A.bands(A.home());
       A_ = {own_.dl.data(), own_.d.data(), own_.du.data(), wide.shape, wide.periodic};
     }
@@ -83,8 +91,9 @@ class ready_systems final : public ready_batch {
                            const stopping_criterion& goal, solve_times& times,
                            detail::judgement& found) override {
     if constexpr (sizeof(T) == sizeof(double))
-      if (is_here()) return run(b, x, goal, times, found);
+      if (is_here() || goes_in_blocks()) return run(b, x, goal, times, found);
     const device &home = setting_.A.home(), &cpu = setting_.A.cpu();
+    const device& there = goes_in_blocks() ? cpu : setting_.dev;
     array<T> rhs, solution;
     timed(times.transfer, [&] {
       array<double> here;
@@ -94,8 +103,8 @@ class ready_systems final : public ready_batch {
         copy_bytes(here.data(), cpu, b.data, home, static_cast<std::size_t>(here.size()) * sizeof(double));
         given.data = here.data();
       }
-      rhs = rounded_elements<T>(cpu, given, setting_.options.names.rhs).to(setting_.dev);
-      solution = array<T>(setting_.dev, x.shape.extent());
+      rhs = rounded_elements<T>(cpu, given, setting_.options.names.rhs).to(there);
+      solution = array<T>(there, x.shape.extent());
     });
     const tridiagonal_report report =
         run({rhs.data(), b.shape}, {solution.data(), x.shape}, goal, times, found);
@@ -106,15 +115,18 @@ class ready_systems final : public ready_batch {
 
  private:
   bool is_here() const { return is_same_place(setting_.dev, setting_.A.home()); }
+  bool goes_in_blocks() const { return !setting_.options.gpus.empty(); }
   tridiagonal_report run(const batch_view<const T>& b, const batch_view<T>& x, const stopping_criterion& goal,
                          solve_times& times, detail::judgement& found) const {
+    const tridiagonal_options options = options_for(kind, setting_.mixed(), goal);
     tridiagonal_report report;
     timed(times.solve, [&] {
-      report =
-          detail::solve_and_judge<T>(setting_.dev, A_, b, x, options_for(kind, setting_.mixed(), goal), found);
+      report = goes_in_blocks() ? detail::solve_and_judge<T>(group(), A_, b, x, options, found)
+                                : detail::solve_and_judge<T>(setting_.dev, A_, b, x, options, found);
     });
     return report;
   }
+  device_group group() const { return device_group::cuda(setting_.options.gpus, setting_.A.cpu().threads()); }
 
   method_setting setting_;
   diagonals<T> own_;  // empty where those of the operand serve
@@ -136,6 +148,7 @@ std::optional<prediction> predict(const system_facts& facts, const solve_options
   if (facts.form == matrix_form::dense || options.prefer_iterations) return {};
   if (facts.form == matrix_form::tridiagonal)
     return prediction{20 * static_cast<double>(facts.matrix.rows), 0, "tridiagonal", {}};
+  if (!options.gpus.empty()) return {};  // which share batches alone
   if (facts.matrix.row_sums_zero && not_spd_reason(facts.matrix).empty()) return {};
   return prediction{20 * static_cast<double>(facts.matrix.rows), 0, "tridiagonal", {}};
 }
@@ -150,7 +163,7 @@ constexpr method line(const char* name) {
           .title = name,
           .takes = {matrix_form::tridiagonal},
           .direct = true,
-          .options = {},
+          .options = {method_option::several_gpus},
           .precisions = {working_precision::double_, working_precision::single, working_precision::mixed},
           .on_cuda = {false, true},
           .refuse = refuse,
