@@ -154,7 +154,7 @@ void count(const device& dev, csr_view<const T> A, block_storage<T>& storage) {
   const std::int64_t groups = ceil_div(A.rows, std::int64_t{Shape::height});
   storage.ptr = array<std::int64_t>(dev, groups + 1);
   storage.ptr[0] = 0;
-#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.nonzeros)) schedule(static)
   for (std::int64_t g = 0; g < groups; ++g) {
     std::int64_t blocks = 0;
     walk_group<Shape>(
@@ -170,7 +170,7 @@ void fill(const device& dev, csr_view<const T> A, block_storage<T>& storage) {
   storage.col = array<std::int32_t>(dev, storage.blocks());
   storage.val = array<T>(dev, storage.blocks() * size + Shape::spare);
   std::fill(storage.val.end() - Shape::spare, storage.val.end(), T{});
-#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.nonzeros)) schedule(static)
   for (std::int64_t g = 0; g < storage.ptr.size() - 1; ++g) {
     std::int64_t next = storage.ptr[g];
     T* values = nullptr;
@@ -228,7 +228,7 @@ bool holds_complex_numbers(const device& dev, csr_view<const T> A) {
     bool all = true;
     for (std::int64_t g = first; g < std::min(first + 8, last) && all; ++g) all = is_complex_row(A, g);
     if (!all) return false;
-#pragma omp parallel for firstprivate(ieee) num_threads(dev.threads()) schedule(static) reduction(&& : all)
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.nonzeros)) schedule(static) reduction(&& : all)
     for (std::int64_t g = first; g < last; ++g) all = all && is_complex_row(A, g);
     if (!all) return false;
   }

@@ -275,7 +275,7 @@ module_factors::module_factors(const vouch_backend& backend, int kind, csr_view<
 
 std::optional<number_matrix<double>> module_factors::complex_form(csr_view<const double> A) const {
   if (!as_complex_) return {};
-  return find_complex_form(device::cpu(), A);
+  return find_complex_form(device::cpu(1), A);
 }
 
 void module_factors::make(csr_view<const double> A, const std::optional<number_matrix<double>>& form) {
