@@ -113,8 +113,8 @@ inertia count_eigenvalues(const device& cpu, const std::string& file, const foun
     throw value_error(printable(file) + ": the pivots of " + result.backend + " do not tell the inertia",
                       "it is singular, or nearly so: MUMPS counts zeros");
   if (!result.signs)
-    throw value_error(printable(file) + ": the matrix is singular, and " + result.backend +
-                          " met a pivot that is exactly zero: there is no inertia by its pivots",
+    throw value_error(printable(file) + ": the matrix is singular in double precision, and " + result.backend +
+                          " met a pivot of zero: there is no inertia by its pivots",
                       "vouch solve --method sparse-qr says the rank");
   return *result.signs;
 }

@@ -58,7 +58,7 @@ inline constexpr const char* several_gpus_share = "; cuda:all or cuda:0,1: sever
 /// The CPU with --threads threads.
 device open_cpu(const common_options& common);
 
-/// {"kind", "name", "threads", "gpus"} of the devices that did the work; threads is null on GPUs, gpus on a CPU.
+/// {"kind", "name", "threads", "gpus"} of the devices that were taken; threads is null on GPUs, gpus on a CPU.
 nlohmann::ordered_json to_json(const device_group& devices);
 /// The same by the first of them and the numbers of all; none: it alone.
 nlohmann::ordered_json to_json(const device& first, const std::vector<int>& gpus);

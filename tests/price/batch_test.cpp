@@ -280,6 +280,34 @@ TEST(batch, american_options_near_their_boundary) {
   }
 }
 
+// Greeks by differences where one of the prices would take the premium's integral in pieces and the other whole.
+TEST(batch, greeks_where_the_rule_of_the_premium_changes) {
+  batch_option b = american(option_type::put, 100, 100, 0.08, 0, 0.1, 1);
+  const auto by_pieces = [&](double spot) {
+    plain_option o = b.option;
+    o.spot = spot;
+    detail::premium_rule rule{};
+    american_core(o, fast_boundary(), rule);
+    return rule == detail::premium_rule::by_pieces;
+  };
+  double near = 95, far = 110;
+  ASSERT_TRUE(by_pieces(near) && !by_pieces(far));
+  while (far - near > 1e-12) {
+    const double middle = 0.5 * (near + far);
+    (by_pieces(middle) ? near : far) = middle;
+  }
+  b.option.spot = near;
+  const valuation exact = american_price(b.option, 1e-9).value;
+  for (const device& dev : testing::devices())
+    for (const double aside : {-1e-6, -1e-7, -1e-8, 0.0, 1e-8, 1e-7, 1e-6}) {
+      b.option.spot = near * (1 + aside);
+      valuation v;
+      price_batch(dev, {&b, 1}, true, {&v, 1});
+      EXPECT_NEAR(v.rho, exact.rho, 1e-2 * std::abs(exact.rho)) << aside;
+      EXPECT_NEAR(v.vega, exact.vega, 1e-2 * std::abs(exact.vega)) << aside;
+    }
+}
+
 // The reference solves for the boundary panel by panel, by Newton's iteration.
 TEST(batch, holds_its_tolerance) {
   std::vector<batch_option> options;

@@ -51,7 +51,7 @@ pinned_store& store() {
 class block_queue {
  public:
   block_queue(std::int64_t devices, std::int64_t blocks)
-      : blocks_(blocks), first_failed_(blocks), taken_(static_cast<std::size_t>(devices)) {}
+      : first_failed_(blocks), taken_(static_cast<std::size_t>(devices)) {}
 
   /// The device's next block; false where there is none that is wanted.
   bool take(std::int64_t dev, std::int64_t& block) {
@@ -70,7 +70,6 @@ class block_queue {
   }
 
  private:
-  std::int64_t blocks_;
   std::atomic<std::int64_t> first_failed_;
   std::vector<std::atomic<std::int64_t>> taken_;
   std::mutex failing_;

@@ -91,21 +91,27 @@ VOUCH_HOST_DEVICE inline valuation value_above(const plain_option& o, const put_
 
 /// Price, delta, gamma and theta of an American option; vega and rho stay 0.
 ///
-/// Types   As european_price, no payoff but vanilla, no barrier; early_exercise_of(o) is not two_boundaries.
+/// Types   As european_price, no payoff but vanilla, no barrier; early_exercise_of(o) is not two_boundaries. rule: the
+///         way that the premium's integral is taken, or, where undecided, where that is put.
 /// Result  With fine_boundary() an absolute error of about 1e-8 of the strike for volatilities, rates and
 ///         expiries of ordinary contracts; with fast_boundary() about 1e-6 of it. The price is NaN where the
 ///         iteration does not converge: where the drift is many times the variance, over a long time.
 /// Cost    nodes * quadrature * sweeps + premium evaluations of the normal distribution.
 /// Source  Andersen, Lake, Offengenden, Journal of Computational Finance 20 (2016); calls by the symmetry of
 ///         McDonald and Schroder.
-VOUCH_HOST_DEVICE inline valuation american_core(const plain_option& o, const boundary_scheme& scheme) {
+VOUCH_HOST_DEVICE inline valuation american_core(const plain_option& o, const boundary_scheme& scheme,
+                                                 detail::premium_rule& rule) {
   const early_exercise kind = early_exercise_of(o);
   if (kind == early_exercise::deterministic) return deterministic_american_price(o);
   if (kind == early_exercise::never) return european_price(o);
   const detail::put_problem put = detail::as_put(o);
   const detail::exercise_boundary boundary(put, scheme);
   if (!boundary.converged()) return {std::nan(""), 0, 0, 0, 0, 0};
-  return detail::value_above(o, put, boundary, [&](valuation& v) { boundary.add_premium(scheme, v); });
+  return detail::value_above(o, put, boundary, [&](valuation& v) { boundary.add_premium(scheme, rule, v); });
+}
+VOUCH_HOST_DEVICE inline valuation american_core(const plain_option& o, const boundary_scheme& scheme) {
+  detail::premium_rule rule{};
+  return american_core(o, scheme, rule);
 }
 
 /// An American option with all Greeks, and how far the price is from one with a coarser boundary.

@@ -55,19 +55,20 @@ VOUCH_HOST_DEVICE inline int first_tier(const plain_option& o, double tolerance)
   return tier < last ? tier : batch_schemes::count;
 }
 
-/// All by one scheme, or its error would be in the differences for vega and rho.
+/// All by one scheme and rule, or their errors would be in the differences for vega and rho.
 VOUCH_HOST_DEVICE inline valuation american_in_batch(const plain_option& o, const boundary_scheme& scheme,
                                                      bool greeks) {
-  valuation v = american_core(o, scheme);
+  premium_rule rule{};
+  valuation v = american_core(o, scheme, rule);
   if (!greeks || std::isnan(v.price) || (v.gamma == 0 && v.theta == 0)) return v;
   constexpr double share = 1e-4;
   plain_option moved = o;
   const double up = share * o.volatility, rise = share * 0.01;
   moved.volatility += up;
-  v.vega = (american_core(moved, scheme).price - v.price) / up;
+  v.vega = (american_core(moved, scheme, rule).price - v.price) / up;
   moved.volatility = o.volatility;
   moved.rate += rise;
-  v.rho = (american_core(moved, scheme).price - v.price) / rise;
+  v.rho = (american_core(moved, scheme, rule).price - v.price) / rise;
   if (std::isnan(v.vega + v.rho)) v.price = std::nan("");
   return v;
 }

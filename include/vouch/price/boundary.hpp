@@ -1,6 +1,7 @@
 // vouch/price/boundary.hpp -- the exercise boundary of an American put by fixed-point iteration; a detail of public headers.
 #pragma once
 #include <cmath>
+#include <cstdint>
 
 #include <vouch/core/types.hpp>
 #include <vouch/core/visibility.hpp>
@@ -90,6 +91,9 @@ VOUCH_HOST_DEVICE inline void add_premium_point(const put_problem& put, double l
       (interest_density * (1 + d.minus / deviation) + yield_density * (1 - d.plus / deviation)) / put.spot;
 }
 
+/// How the integral of the premium is taken. Prices that are subtracted for a Greek take the same way.
+enum class premium_rule : std::uint8_t { undecided, whole, by_pieces };
+
 /// The boundary B(tau) = limit * exp(-sqrt(H)), H a polynomial in sqrt(tau) through its values at Chebyshev
 /// nodes. The put is exercised beyond one boundary.
 class exercise_boundary {
@@ -125,13 +129,15 @@ class exercise_boundary {
 
   /// Adds what early exercise is worth to a European put, its delta and its gamma. Near the boundary all of it depends on
   /// how soon the underlying falls there: a piece of the integral for every factor of 4 in time, down to where it is
-  /// sure not to.
-  VOUCH_HOST_DEVICE void add_premium(const boundary_scheme& scheme, valuation& v) const {
+  /// sure not to. rule: which way is taken, where it is undecided decided here.
+  VOUCH_HOST_DEVICE void add_premium(const boundary_scheme& scheme, premium_rule& rule, valuation& v) const {
     constexpr double sure = 9, near = 0.4;
     constexpr int most_pieces = 20;
     const double log_spot = std::log(put_.spot), distance = log_spot - log_at(root_);
     const double deviation = put_.volatility * root_;
-    if (!(distance < near * deviation)) return add_premium_piece(scheme.premium, log_spot, 0, put_.expiry, v);
+    if (rule == premium_rule::undecided)
+      rule = distance < near * deviation ? premium_rule::by_pieces : premium_rule::whole;
+    if (rule == premium_rule::whole) return add_premium_piece(scheme.premium, log_spot, 0, put_.expiry, v);
     double to = put_.expiry;
     for (int piece = 0; piece < most_pieces && sure * put_.volatility * std::sqrt(to) > distance; ++piece) {
       add_premium_piece(scheme.premium, log_spot, 0.25 * to, to, v);

@@ -6,6 +6,7 @@
 
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/price/batch.hpp>
 #include <vouch/price/boundary/boundary_panels.hpp>
 
 namespace vouch {
@@ -135,20 +136,22 @@ american_valuation american_price(const plain_option& o, double tolerance, bool 
   const auto by_polynomial = [](const plain_option& moved) { return american_core(moved, finest_boundary()); };
   american_valuation result{by_polynomial(o), 0};
   // Both polynomials miss what is sharp, so that they may be nearer to each other than to the truth: as measured, by
-  // so much of the scale where the underlying drifts.
+  // so much of the scale.
   constexpr double alike = 4;
   const double drift = detail::drift_in_deviations(o);
-  const double common = drift <= 1 ? 0 : drift <= 1.5 ? 1e-6 : 1e-4;
+  const double common = detail::is_ordinary(o) ? 5e-9 : drift <= 1 ? 5e-8 : drift <= 1.5 ? 1e-6 : 1e-4;
   result.error_estimate = alike * distance(o, result.value, american_core(o, fine_boundary())) +
                           common * std::max(o.spot, o.strike);
   if (result.error_estimate <= tolerance) {
     if (vega_and_rho) add_vega_and_rho(o, result.value, by_polynomial);
     return result;
   }
+  // Next to the boundary prices by panels differ from each other by up to a ninth of what they err by.
+  constexpr double unlike = 10;
   valuation coarse = by_panels(o, detail::panel_schemes[0]);
   for (const detail::panel_scheme& scheme : std::span(detail::panel_schemes).subspan(1)) {
     const valuation fine = by_panels(o, scheme);
-    const double error = distance(o, fine, coarse);
+    const double error = unlike * distance(o, fine, coarse);
     if (!(result.error_estimate <= error)) result = {fine, error};
     if (error <= tolerance) break;
     coarse = fine;

@@ -16,7 +16,7 @@ namespace {
 
 [[noreturn]] void refuse(double price, double least, double most) {
   const std::string limit =
-      !(price < most) ? " is not below " + number_text(most) + ", which prices approach as the volatility grows"
+      !(price < most) ? " is not below " + number_text(most) + ", which prices stay below"
                       : " is below " + number_text(least) + ", what the option is worth without volatility";
   throw value_error("the price " + number_text(price) + limit + ": no volatility gives it",
                     "check the price, the rates and the expiry");

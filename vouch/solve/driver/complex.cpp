@@ -178,6 +178,11 @@ array<double> moduli_above(view<const double> parts) {
 namespace {
 
 void take_numbers(solve_report& report) {
+  for (const char* counted : {"row ", "pivot "})
+    if (report.reason.find(counted) != std::string::npos) {
+      report.reason += " (counted in the real form, which has two rows for each)";
+      break;
+    }
   if (report.error_bound) report.error_bound = modulus_above(*report.error_bound, *report.error_bound);
   if (report.rank && *report.rank % 2 != 0) report.rank.reset();
   if (report.rank) *report.rank /= 2;

@@ -1,6 +1,8 @@
 #include <vouch/solve/driver/verdict.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -122,9 +124,18 @@ int severity(solve_status status) {
   return 0;
 }
 
+// Of columns that missed their goal that of the larger residual is worse, whichever way it ended.
 bool worse(const solve_report& a, const solve_report& b) {
-  if (a.status != b.status) return severity(a.status) > severity(b.status);
-  return a.relative_true() > b.relative_true();
+  const auto rank = [](const solve_report& r) {
+    return r.status == solve_status::interrupted ? 2 : goal_reached(r.status) ? 0 : 1;
+  };
+  const auto residual = [](const solve_report& r) {
+    const double relative = r.relative_true();
+    return has_solution(r.status) && !std::isnan(relative) ? relative : std::numeric_limits<double>::infinity();
+  };
+  if (rank(a) != rank(b)) return rank(a) > rank(b);
+  if (residual(a) != residual(b)) return residual(a) > residual(b);
+  return severity(a.status) > severity(b.status);
 }
 
 // What holds for the errors of all columns; nothing where one has nothing.

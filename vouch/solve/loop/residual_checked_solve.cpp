@@ -64,7 +64,7 @@ class residual_checked_loop {
     if (resumed_) {
       keep_course(kept->source());
     } else {
-      done_ = answered_at_once(start) || (kept == nullptr && ended_at_once());
+      done_ = answered_at_once(start) || (kept == nullptr && ended_at_once(start));
       least_ = last_ = to_solve_ = start.norm2;
     }
     if (problem_.constants_in_null_space && !done_)
@@ -208,10 +208,12 @@ class residual_checked_loop {
     return false;
   }
 
-  // The residual of the start took a while, and that of an iteration would take as long again.
-  bool ended_at_once() {
-    return cancellation_probe().requested() &&
-           end(solve_status::interrupted, "stopped on request before the first iteration");
+  // The residual of the start took a while, and that of an iteration would take as long again. Ranks agree on when to
+  // end inside their iterations.
+  bool ended_at_once(const residual_facts& start) {
+    if (problem_.whole != nullptr || !cancellation_probe().requested()) return false;
+    report_.recurrence_residual = start.norm2;
+    return end(solve_status::interrupted, "stopped on request before the first iteration");
   }
 
   // Rows that sum to zero to rounding: what b has along the constants no x of moderate size can produce.
@@ -298,12 +300,12 @@ class residual_checked_loop {
             string_printf(
                 "a direction of negative curvature at iteration %lld: the matrix%s is not positive definite%s",
                 static_cast<long long>(at), preconditioned() ? " or its preconditioner" : "",
-                rounding_in("rounding makes it look so").c_str()));
+                rounding_in("rounding may make it look so").c_str()));
       case solver_event::zero_curvature:
         return end(solve_status::breakdown,
                    string_printf("a direction of no curvature at iteration %lld: the matrix is singular to "
                                  "working precision, or its numbers are too large or too small for it%s",
-                                 static_cast<long long>(at), rounding_in("rounding hides it").c_str()));
+                                 static_cast<long long>(at), rounding_in("rounding may hide it").c_str()));
       case solver_event::indefinite_preconditioner:
         return end(solve_status::not_spd,
                    string_printf("the preconditioner is not positive definite, as iteration %lld shows",
@@ -323,16 +325,17 @@ class residual_checked_loop {
 
   bool preconditioned() const { return report_.preconditioner != "none"; }
 
-  // What rounding may have done, how likely it is and what loses less by it; "" where the matrix does not show it.
+  // What rounding may have done, what speaks for it and what loses less by it; "" where the matrix does not show it.
   std::string rounding_in(const char* may_have_done) const {
     constexpr double eats_half_of_the_digits = sizeof(T) == 4 ? 1e4 : 1e8;
     const double condition = problem_.least_condition ? problem_.least_condition() : 0;
-    if (!(condition >= eats_half_of_the_digits)) return "";
+    if (!(condition >= eats_half_of_the_digits && std::isfinite(condition))) return "";
     return string_printf(
-        " or, likely, %s: with these entries a definite matrix has a condition number of at least about %.1g; "
+        " or %s: with these entries a definite matrix has a condition number of at least about %.1g; "
         "take "
         "%sa factorisation",
-        may_have_done, condition, preconditioned() ? "a simpler preconditioner (jacobi) or " : "");
+        may_have_done, condition,
+        preconditioned() && report_.preconditioner != "jacobi" ? "a simpler preconditioner (jacobi) or " : "");
   }
 
   // Rounding is not yet in the way of the residual.

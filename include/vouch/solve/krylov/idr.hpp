@@ -30,7 +30,7 @@ struct idr_options : stopping_criterion {
 ///         is the real form of complex numbers (vouch/solve/complex.hpp) and M is linear for them, as one vector and i
 ///         times it tell, the scalars are complex.
 /// Cost    An iteration: one product with A, one application of M, about 3 s + 13 vectors read or written. A GPU waits
-///         for the host three times in every iteration.
+///         for the host three times in every iteration, for s > 4 in many of them four times.
 /// Throws  shape_error  A not square, wrong lengths, M for another number of unknowns
 ///         value_error  NaN or infinity in A, b or x; s outside 1 to 16; a rule on the change of x
 /// Source  Sonneveld, van Gijzen, SIAM J. Sci. Comput. 31 (2008); van Gijzen, Sonneveld, ACM TOMS 38 (2011); the angle
