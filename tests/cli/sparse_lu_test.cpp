@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include <vouch/solve/direct/sparse_backends.hpp>
+
 #include "run_tool.hpp"
 #include "small_system.hpp"
 
@@ -126,6 +128,17 @@ TEST_F(tool_sparse_lu, eigenvalues_are_counted_by_their_signs) {
     EXPECT_NE(singular.err.find("the matrix is singular in double precision, and mumps met a pivot of zero"),
               std::string::npos)
         << singular.err;
+  }
+}
+
+TEST_F(tool_sparse_lu, a_matrix_without_entries_is_singular_for_every_back_end) {
+  write("Z.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 0\n");
+  write("z.txt", "0\n0\n0\n");
+  for (const sparse_backend& b : sparse_backends()) {
+    if (!b.missing.empty() || b.on_gpu || b.name == "cholmod" || b.name == "spqr") continue;
+    const std::string solve = "solve Z.mtx --method sparse-lu --json --backend " + std::string(b.name);
+    EXPECT_EQ(json::parse(run(solve + " --rhs z.txt").out)["status"], "converged") << b.name;
+    EXPECT_EQ(json::parse(run(solve + " --rhs ones").out)["status"], "breakdown") << b.name;
   }
 }
 

@@ -286,7 +286,10 @@ void module_factors::make(csr_view<const double> A, const std::optional<number_m
   void* made = nullptr;
   const int status = backend_->analyse(kind_, &matrix, &made, &found_);
   made_.reset(made);
-  take_status(status);
+  if (status == VOUCH_BACKEND_REFUSED && A.nonzeros == 0)
+    failed_ = 1;  // singular, whatever its size
+  else
+    take_status(status);
   if (failed_ > 0) return;
   if (const std::int64_t free = device::cpu(1).memory_free(); found_.bytes > static_cast<double>(free))
     throw out_of_memory(std::string("the factors of ") + backend_->library,

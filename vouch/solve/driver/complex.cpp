@@ -178,6 +178,7 @@ array<double> moduli_above(view<const double> parts) {
 namespace {
 
 void take_numbers(solve_report& report) {
+  if (report.convergence && report.convergence->weakest_row >= 0) report.convergence->weakest_row /= 2;
   for (const char* counted : {"row ", "pivot "})
     if (report.reason.find(counted) != std::string::npos) {
       report.reason += " (counted in the real form, which has two rows for each)";
