@@ -1,4 +1,4 @@
-#include "scale_batches.hpp"
+#include "suites.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <vouch/band/group_solve.hpp>
+#include <vouch/band/solve.hpp>
 #include <vouch/core/block_lanes.hpp>
 #include <vouch/core/memory.hpp>
 #include <vouch/core/random.hpp>

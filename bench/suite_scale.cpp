@@ -18,7 +18,6 @@
 #include <vouch/generate/problems.hpp>
 #include <vouch/solve/solver.hpp>
 
-#include "scale_batches.hpp"
 #include "scale_simulation.hpp"
 #include "scratch_folder.hpp"
 #include "tool_run.hpp"

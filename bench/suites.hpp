@@ -135,6 +135,8 @@ suite_results run_stationary_suite(const suite_options& options);
 /// Result  Rows without bars: reading, set-up, an iteration, verdict, proof, a checkpoint, efficiencies.
 /// Throws  value_error  mpirun fails; the text has what it said
 suite_results run_scale_suite(const suite_options& options);
+/// Its part on batches in host memory and in files: by a group of two GPUs beside one. Needs two.
+void measure_shared_batches(const suite_options& options, suite_results& results);
 
 /// Sweeps over sparse matrices: their speed, and what accelerations save.
 ///

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <vouch/band/group_solve.hpp>
+#include <vouch/band/solve.hpp>
 #include <vouch/core/error.hpp>
 
 #include "band/on_device.hpp"
@@ -164,7 +164,7 @@ TEST(BandGroupOf, ConstantCoefficients) {
   }
 }
 
-// The verdict and its worst system are of the batch, whoever solved it.
+// The verdict and its worst system are of the batch, whichever devices solved it.
 TEST(BandGroupOf, SystemsThatMissAreNamed) {
   host_batch<double> batch(contiguous(100, 6000), 0.25);
   for (const std::int64_t s : {4999, 5500})

@@ -1,4 +1,3 @@
-#include <vouch/band/group_solve.hpp>
 
 #include <algorithm>
 #include <cstring>

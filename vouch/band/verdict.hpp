@@ -75,7 +75,7 @@ tridiagonal_report solve_and_judge(const device& dev, const tridiagonal_view<con
                                    const tridiagonal_options& options, judgement& found);
 
 /// The same by a group of devices: A, b and x live on the host, and a solve without workspace is that of
-/// group_solve.hpp.
+/// solve.hpp.
 template <real T>
 tridiagonal_report solve_and_judge(const device_group& devices, const tridiagonal_view<const T>& A,
                                    const batch_view<const T>& b, const batch_view<T>& x,

@@ -19,8 +19,12 @@
 #include <vouch/solve/direct/sparse_backends.hpp>
 #include <vouch/sparse/coo.hpp>
 
+#include "../complex_systems.hpp"
+
 namespace vouch {
 namespace {
+
+using testing::sparse;
 
 using complex = std::complex<double>;
 using eigen_matrix = Eigen::MatrixXcd;
@@ -48,21 +52,6 @@ eigen_matrix random_matrix(kind of, int n, std::uint64_t seed) {
     if (of == kind::general) A(i, i) += dominant;
   }
   return A;
-}
-
-csr<complex> sparse(const eigen_matrix& A) {
-  std::vector<std::int32_t> row, col;
-  std::vector<complex> val;
-  for (int i = 0; i < A.rows(); ++i)
-    for (int j = 0; j < A.cols(); ++j)
-      if (A(i, j) != 0.0) {
-        row.push_back(i);
-        col.push_back(j);
-        val.push_back(A(i, j));
-      }
-  const device cpu = device::cpu(1);
-  return to_csr(cpu, complex_coo{A.rows(), A.cols(), symmetry::general, array<std::int32_t>::from(cpu, row),
-                                 array<std::int32_t>::from(cpu, col), array<complex>::from(cpu, val)});
 }
 
 matrix_view<const complex> view_of(const eigen_matrix& A) { return {A.data(), A.rows(), A.cols(), A.rows()}; }

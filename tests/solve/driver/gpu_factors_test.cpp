@@ -14,13 +14,15 @@
 #include <vouch/solve/complex.hpp>
 #include <vouch/solve/direct/sparse_backends.hpp>
 #include <vouch/solve/solver.hpp>
-#include <vouch/sparse/coo.hpp>
 
 #include "../../devices.hpp"
+#include "../complex_systems.hpp"
 #include "../systems.hpp"
 
 namespace vouch {
 namespace {
+
+using testing::sparse;
 
 const device cpu = device::cpu(2);
 
@@ -120,20 +122,6 @@ Eigen::MatrixXcd complex_matrix(const std::string& what, int n) {
     A(i, i) = hermitian ? complex(what == "indefinite" && i % 3 == 0 ? -size : size) : complex(1, size);
   }
   return A;
-}
-
-csr<complex> sparse(const Eigen::MatrixXcd& A) {
-  std::vector<std::int32_t> row, col;
-  std::vector<complex> val;
-  for (int i = 0; i < A.rows(); ++i)
-    for (int j = 0; j < A.cols(); ++j)
-      if (A(i, j) != 0.0) {
-        row.push_back(i);
-        col.push_back(j);
-        val.push_back(A(i, j));
-      }
-  return to_csr(cpu, complex_coo{A.rows(), A.cols(), symmetry::general, array<std::int32_t>::from(cpu, row),
-                                 array<std::int32_t>::from(cpu, col), array<complex>::from(cpu, val)});
 }
 
 TEST_F(gpu_factors_test, complex_numbers_are_factorised_as_such) {

@@ -11,6 +11,7 @@
 #include <vouch/core/string_printf.hpp>
 #include <vouch/dense/blas1.hpp>
 #include <vouch/solve/loop/inner_solver.hpp>
+#include <vouch/solve/loop/vector_update.hpp>
 
 namespace vouch {
 namespace {
@@ -52,14 +53,6 @@ class factored_engine final : public block_inner_solver<T> {
   array<T> side_by_side_;
 };
 
-template <real T>
-double largest(const device& dev, view<const T> v) {
-  if (v.size() == 0) return 0;
-  T value{};
-  copy_bytes(&value, device::cpu(1), v.data() + iamax<T>(dev, v), dev, sizeof value);
-  return std::fabs(static_cast<double>(value));
-}
-
 // The error is one more solve away, which made e of the residual, unless the factors are those of another matrix, as where
 // A is singular to working precision: then that solve makes of the rounding in the residual an error near the size of x,
 // and where it is not far below that, a second solve shows that what is left of it comes no nearer to zero.
@@ -71,7 +64,7 @@ void estimate_error(const checked_problem<T>& problem, factorisation<T>& A, cons
   double inverse = A.inverse_norm();
   if (std::isnan(inverse) && facts.rhs_norm_inf > 0) {
     inverse = facts.x_norm_inf / facts.rhs_norm_inf;
-    if (facts.norm_inf > 0) inverse = std::max(inverse, largest<T>(problem.dev, e) / facts.norm_inf);
+    if (facts.norm_inf > 0) inverse = std::max(inverse, largest_magnitude<T>(problem.dev, e) / facts.norm_inf);
   }
   const double condition = facts.matrix_norm_inf * inverse;
   if (std::isfinite(condition)) report.condition_estimate = condition;

@@ -19,15 +19,6 @@
 namespace vouch {
 namespace {
 
-// The largest magnitude, NaN passed over.
-template <real T>
-T largest(const device& dev, view<const T> v) {
-  const std::int64_t at = iamax<T>(dev, v);
-  T value{};
-  if (at >= 0) copy_bytes(&value, device::cpu(1), v.data() + at, dev, sizeof value);
-  return std::fabs(value);
-}
-
 // to := from, rounded to F.
 template <real F, real T>
 void put(const device& dev, F* to, const T* from, std::int64_t count) {
@@ -35,13 +26,6 @@ void put(const device& dev, F* to, const T* from, std::int64_t count) {
     copy_bytes(to, dev, from, dev, static_cast<std::size_t>(count) * sizeof(T));
   else
     convert<F, T>(dev, to, from, count);
-}
-
-// A power of two that brings a vector near 1: residuals may lie below what single precision has.
-template <real T>
-int exponent_of(const device& dev, view<const T> v) {
-  const T most = largest<T>(dev, v);
-  return most > 0 && std::isfinite(most) ? std::ilogb(most) : 0;
 }
 
 }  // namespace
@@ -79,9 +63,9 @@ gpu_factors<T, F>::gpu_factors(const device& dev, cudss::kind which, csr_view<co
 template <real T, real F>
 void gpu_factors<T, F>::check_overflow(csr_view<const T> A) const {
   if constexpr (sizeof(T) != sizeof(F))
-    if (const T most = largest<T>(dev_, {A.val, A.nonzeros}); most > std::numeric_limits<F>::max())
-      throw value_error(string_printf("%.9g overflows single precision", static_cast<double>(most)),
-                        "take --precision double");
+    if (const double most = largest_magnitude<T>(dev_, {A.val, A.nonzeros});
+        most > std::numeric_limits<F>::max())
+      throw value_error(string_printf("%.9g overflows single precision", most), "take --precision double");
 }
 
 template <real T, real F>

@@ -181,7 +181,7 @@ class bicgstab_engine final : public inner_solver<T> {
       alpha_ = rho_ / image.uy;
       const bool last = j + 1 == l;
       Z[0][0] = move(j);
-      owed_ = alpha_;
+      deferred_step_ = alpha_;
       const double norm_of_first = std::sqrt(std::real(Z[0][0]));
       if (!last || iterations.is_done(norm_of_first)) {
         if (last || iterations.shows()) settle(y);
@@ -210,13 +210,13 @@ class bicgstab_engine final : public inner_solver<T> {
   // u_i := r_i - beta u_i for i up to j; y takes the step along the u_0 before.
   void turn(int j, S beta, view<T> y) {
     for (int i = 0; i <= j;) {
-      recipe turned;
-      if (i == 0 && owed_ != 0.0) turned.make(y).add(1, y).add(owed_, directions_[0]);
-      for (; i <= j && turned.outputs() < recipe::most; ++i)
-        turned.make(directions_[i]).add(1, residuals_[i]).add(-beta, directions_[i]);
-      over_.make(turned);
+      recipe combined;
+      if (i == 0 && deferred_step_ != 0.0) combined.make(y).add(1, y).add(deferred_step_, directions_[0]);
+      for (; i <= j && combined.outputs() < recipe::most; ++i)
+        combined.make(directions_[i]).add(1, residuals_[i]).add(-beta, directions_[i]);
+      over_.make(combined);
     }
-    owed_ = 0;
+    deferred_step_ = 0;
   }
 
   // r_i := r_i - alpha u_(i+1) for i up to j; the square of the norm of r_0.
@@ -234,12 +234,12 @@ class bicgstab_engine final : public inner_solver<T> {
     }
     return square;
   }
-  // The step that y waits for.
+  // The step of y that was deferred.
   void settle(view<T> y) {
-    if (owed_ == 0.0) return;
+    if (deferred_step_ == 0.0) return;
     recipe moved;
-    over_.make(moved.make(y).add(1, y).add(owed_, directions_[0]));
-    owed_ = 0;
+    over_.make(moved.make(y).add(1, y).add(deferred_step_, directions_[0]));
+    deferred_step_ = 0;
   }
 
   void step(view<const T> y, double norm, krylov_run& iterations) {
@@ -256,7 +256,7 @@ class bicgstab_engine final : public inner_solver<T> {
       Z[0][l - 1] = last.uv;
       Z[l - 1][l - 1] = last.vv;
     }
-    // What two vectors have not told.
+    // Entries that the sums of the last product do not give.
     for (int k = 1; l > 2 && k <= l; ++k) {
       std::array<const T*, most + 1> before{};
       std::array<S, most + 1> products{};
@@ -275,9 +275,9 @@ class bicgstab_engine final : public inner_solver<T> {
     for (int k = 1; k <= l; ++k) taken.add(-c[k], residuals_[k]);
     taken.make(directions_[0]).add(1, directions_[0]);
     for (int k = 1; k <= l; ++k) taken.add(-c[k], directions_[k]);
-    taken.make(y).add(1, y).add(owed_, directions_[0]);
+    taken.make(y).add(1, y).add(deferred_step_, directions_[0]);
     for (int k = 1; k <= l; ++k) taken.add(c[k], residuals_[k - 1]);
-    owed_ = 0;
+    deferred_step_ = 0;
     return over_.make_and_multiply(taken.multiply(shadow_));
   }
 
@@ -299,8 +299,8 @@ class bicgstab_engine final : public inner_solver<T> {
   vectors over_;
   std::uint64_t seed_ = 0;
   S rho_ = 1, alpha_ = 0, omega_ = 1;
-  S along_ = 0;  // of the next residual along the shadow
-  S owed_ = 0;   // of u_0 to y, within a cycle
+  S along_ = 0;          // of the next residual along the shadow
+  S deferred_step_ = 0;  // of u_0 to y, within a cycle
 };
 
 template <real T>

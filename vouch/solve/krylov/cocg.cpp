@@ -21,14 +21,6 @@
 namespace vouch {
 namespace {
 
-// Of the element of largest magnitude; 0 where there is none but zeros, or one that is not finite.
-template <real T>
-int exponent_of(const device& dev, const array<T>& v) {
-  T largest{};
-  copy_bytes(&largest, device::cpu(1), v.data() + iamax<T>(dev, v), dev, sizeof largest);
-  return largest != 0 && std::isfinite(largest) ? std::ilogb(largest) : 0;
-}
-
 // As near to it as T has it and its inverse.
 template <real T>
 T power_of_two(int exponent) {
@@ -101,7 +93,7 @@ class cocg_engine final : public inner_solver<T> {
     constexpr double far = sizeof(T) == 4 ? 0x1p60 : 0x1p500;
     const auto is_moderate = [](double square) { return square >= 1 / far && square <= far; };
     if (is_moderate(of_p.first) && is_moderate(of_p.second)) return false;
-    power_ = power_of_two<T>(-(exponent_of(dev_, p_) + exponent_of(dev_, q_)) / 2);
+    power_ = power_of_two<T>(-(exponent_of<T>(dev_, p_) + exponent_of<T>(dev_, q_)) / 2);
     return power_ != 1;
   }
   // z := M r times power_, and r^T z.
@@ -139,7 +131,7 @@ bool is_complex_symmetric(const device& dev, const preconditioner<T>& M, std::in
   fill_hashed<T>(dev, own_stream + 1, u);
   fill_hashed<T>(dev, own_stream + 2, v);
   M.apply(dev, v, image);
-  const T near_one = power_of_two<T>(-exponent_of(dev, image));
+  const T near_one = power_of_two<T>(-exponent_of<T>(dev, image));
   scal<T>(dev, near_one, image);
   const complex_product one = multiply_complex<T>(dev, u.data(), image.data(), n);
   M.apply(dev, u, image);

@@ -39,7 +39,7 @@ class fcg_engine final : public inner_solver<T> {
     zero_bytes(dev_, d_data, static_cast<std::size_t>(n_) * sizeof(T));
     krylov_run iterations(rule, log, n_, nrm2<T>(dev_, r), d_data);
     kept_ = 0;
-    owed_ = 0;
+    deferred_step_ = 0;
     const auto state = [this](solver_state& s) { keep(s); };
     if (!iterations.resumes(state) && iterations.goes_on()) precondition(r, iterations);
     while (iterations.goes_on_from(state)) step(r, d, iterations);
@@ -58,7 +58,7 @@ class fcg_engine final : public inner_solver<T> {
 
   void keep(solver_state& state) {
     state.vector("preconditioned residual", dev_, z_.data(), z_.size());
-    state.number("step that the solution waits for", owed_);
+    state.number("step that the solution waits for", deferred_step_);
     auto taken = static_cast<std::int64_t>(kept_);
     state.integer("directions taken", taken);
     kept_ = static_cast<std::size_t>(taken);
@@ -82,15 +82,15 @@ class fcg_engine final : public inner_solver<T> {
     std::vector<double> along(known);
     over_.products(images, {z.data()}, along.data());
     if (directions_.size() < most_ && kept_ == directions_.size()) add_direction();
-    recipe turned;
-    turned.make(directions_[kept_ % most_].p).add(1, z);
+    recipe combined;
+    combined.make(directions_[kept_ % most_].p).add(1, z);
     for (std::size_t k = 0; k < known; ++k) {
       const direction& before = directions_[(kept_ - known + k) % most_];
-      turned.add(-along[k] / before.curvature, before.p);
+      combined.add(-along[k] / before.curvature, before.p);
     }
-    if (owed_ != 0) turned.make(d).add(1, d).add(owed_, directions_[(kept_ - 1) % most_].p);
-    over_.make(turned);
-    owed_ = 0;
+    if (deferred_step_ != 0) combined.make(d).add(1, d).add(deferred_step_, directions_[(kept_ - 1) % most_].p);
+    over_.make(combined);
+    deferred_step_ = 0;
     direction& now = directions_[kept_++ % most_];
     const operator_sums<double> image =
         over_.apply(A_, {.x = now.p.data(), .y = now.image.data(), .u = now.p.data(), .v = r.data()});
@@ -99,20 +99,21 @@ class fcg_engine final : public inner_solver<T> {
       return iterations.end(now.curvature < 0    ? solver_event::negative_curvature
                             : now.curvature == 0 ? solver_event::zero_curvature
                                                  : solver_event::diverged);
-    owed_ = image.uv / now.curvature;
+    deferred_step_ = image.uv / now.curvature;
     recipe moved;
-    const double square = over_.make_and_multiply(moved.make(r).add(1, r).add(-owed_, now.image)).square;
+    const double square =
+        over_.make_and_multiply(moved.make(r).add(1, r).add(-deferred_step_, now.image)).square;
     if (iterations.shows()) settle(d);
     iterations.step(std::sqrt(square));
     iterations.halved();
     if (iterations.goes_on()) precondition(r, iterations);
   }
-  // The step that d waits for.
+  // The step of d that was deferred.
   void settle(view<T> d) {
-    if (owed_ == 0) return;
+    if (deferred_step_ == 0) return;
     recipe moved;
-    over_.make(moved.make(d).add(1, d).add(owed_, directions_[(kept_ - 1) % most_].p));
-    owed_ = 0;
+    over_.make(moved.make(d).add(1, d).add(deferred_step_, directions_[(kept_ - 1) % most_].p));
+    deferred_step_ = 0;
   }
 
   // z_ := M r; ends the run where M shows that it is not positive definite.
@@ -136,7 +137,7 @@ class fcg_engine final : public inner_solver<T> {
   scalar_vectors<T, double> over_;
   std::vector<direction> directions_;  // a ring
   std::size_t kept_ = 0;               // in this run
-  double owed_ = 0;                    // of the last direction to the solution
+  double deferred_step_ = 0;           // of the last direction to the solution
 };
 
 template <real T>

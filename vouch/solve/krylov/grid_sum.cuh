@@ -57,9 +57,9 @@ __device__ void grid_sum(const sums<Count>& mine, double* parts, unsigned* ticke
 }
 
 /// One thread, after what the others of its block wrote and fenced.
-__device__ inline void post(const sum_mail& mail) {
+__device__ inline void post(const sum_message& message) {
   __threadfence_system();
-  *static_cast<volatile std::int64_t*>(mail.arrived) = mail.number;
+  *static_cast<volatile std::int64_t*>(message.arrived) = message.number;
 }
 
 }  // namespace vouch::passes

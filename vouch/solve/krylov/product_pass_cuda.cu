@@ -33,7 +33,7 @@ struct fused_epilogue {
   product_pass<T> pass;
   double* parts;
   unsigned* ticket;
-  sum_mail mail;
+  sum_message message;
 
   __device__ operands fetch(std::int64_t i) const {
     operands o{};
@@ -81,8 +81,8 @@ struct fused_epilogue {
 
   __device__ void finish(const state& s) const {
     grid_sum(s, parts, ticket, [&](const state& all) {
-      for (int k = 0; k < count_of(Kind); ++k) mail.value[k] = all.value[k];
-      post(mail);
+      for (int k = 0; k < count_of(Kind); ++k) message.value[k] = all.value[k];
+      post(message);
     });
   }
 };
@@ -104,12 +104,13 @@ product_sums multiply(const device& dev, const spmv_plan<T>* plan, std::int64_t 
   const std::int64_t blocks =
       plan != nullptr ? spmv_blocks(*plan)
                       : std::clamp<std::int64_t>(ceil_div<std::int64_t>(rows, block), 1, most_blocks);
-  const fused_epilogue<T, Kind> epilogue{pass, room.parts(blocks * count_of(Kind)), room.ticket(), room.mail()};
+  const fused_epilogue<T, Kind> epilogue{pass, room.parts(blocks * count_of(Kind)), room.ticket(),
+                                         room.message()};
   if (plan != nullptr)
     launch_spmv(dev, *plan, pass.x, epilogue);
   else
     launch(dev, "finish_product", {blocks, block}, finish_product<T, Kind>, rows, epilogue);
-  wait_for_mail_cuda(dev, epilogue.mail);
+  wait_for_sums_cuda(dev, epilogue.message);
   const double* const r = room.received();
   if constexpr (Kind == summed::one)
     return {.yy = r[0], .uy = r[1], .vy = r[1], .uv = r[2], .vv = r[2]};

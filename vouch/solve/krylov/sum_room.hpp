@@ -9,7 +9,7 @@
 namespace vouch {
 
 /// What a kernel leaves for the host, in memory of the host that both see.
-struct sums_box {
+struct sum_mailbox {
   static constexpr int most = 256;
   double value[most];
   std::int64_t arrived = 0;  // the number of the last pass whose sums are there
@@ -17,7 +17,7 @@ struct sums_box {
 };
 
 /// A kernel's part of it.
-struct sum_mail {
+struct sum_message {
   double* value;
   std::int64_t* arrived;
   std::int64_t number;
@@ -32,22 +32,22 @@ class sum_room {
   /// For the blocks of a kernel: the last to come finds it at their number, and leaves it at zero.
   unsigned* ticket() { return ticket_.data(); }
   /// For the next kernel.
-  sum_mail mail() { return {box_->value, &box_->arrived, ++box_->given}; }
-  const double* received() const { return box_->value; }
+  sum_message message() { return {mailbox_->value, &mailbox_->arrived, ++mailbox_->given}; }
+  const double* received() const { return mailbox_->value; }
 
  private:
   device dev_;
   array<double> parts_;
   array<unsigned> ticket_;
-  std::shared_ptr<sums_box> box_;
+  std::shared_ptr<sum_mailbox> mailbox_;
 };
 
-std::shared_ptr<sums_box> pinned_sums_cuda();
+std::shared_ptr<sum_mailbox> pinned_sums_cuda();
 
-/// Until the kernel that the mail was given to, which has been enqueued, has posted it: the host looks for it without
+/// Until the kernel that the message was given to, which has been enqueued, has posted it: the host looks for it without
 /// pause, since that takes less than waiting for the stream.
 ///
 /// Throws  device_error  the stream has failed
-void wait_for_mail_cuda(const device& dev, const sum_mail& mail);
+void wait_for_sums_cuda(const device& dev, const sum_message& message);
 
 }  // namespace vouch

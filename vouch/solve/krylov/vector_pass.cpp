@@ -15,7 +15,7 @@ constexpr std::int64_t block = 512;  // elements whose outputs stay in the first
 template <real T>
 struct terms {
   int count = 0;
-  bool waits = false;  // what stands in its place is needed once more
+  bool aliased = false;  // what stands in its place is needed once more
   const T* in[combination<T>::most_inputs];
   T re[combination<T>::most_inputs], im[combination<T>::most_inputs];
 };
@@ -32,11 +32,11 @@ terms<T> terms_of(const combination<T>& c, bool is_complex, int output) {
   const T* const out = c.out[output];
   for (int k = 0; k < c.inputs; ++k)
     for (int j = output + 1; j < c.outputs; ++j)
-      if (c.in[k] == out && (c.re[j][k] != 0 || c.im[j][k] != 0)) all.waits = true;
-  if (std::find(c.probe, c.probe + c.probes, out) != c.probe + c.probes) all.waits = true;
+      if (c.in[k] == out && (c.re[j][k] != 0 || c.im[j][k] != 0)) all.aliased = true;
+  if (std::find(c.probe, c.probe + c.probes, out) != c.probe + c.probes) all.aliased = true;
   // By its own terms behind the first pass over it.
   const int together = is_complex ? 1 : 4;
-  for (int k = together; k < all.count; ++k) all.waits = all.waits || all.in[k] == out;
+  for (int k = together; k < all.count; ++k) all.aliased = all.aliased || all.in[k] == out;
   return all;
 }
 
@@ -97,14 +97,14 @@ VOUCH_SIMD_INLINE void make_output(const terms<T>& all, bool is_complex, std::in
 template <real T>
 VOUCH_SIMD_INLINE void combine_piece(const combination<T>& c, const terms<T>* all, bool is_complex,
                                      std::int64_t i, std::int64_t n, double* sums) {
-  alignas(64) T waiting[combination<T>::most_outputs][block];
+  alignas(64) T buffer[combination<T>::most_outputs][block];
   lanes<T> square{}, alike[combination<T>::most_probes] = {}, crossed[combination<T>::most_probes] = {};
   for (std::int64_t first = 0; first < n; first += block) {
     const std::int64_t count = std::min(block, n - first), at = i + first;
     for (int j = 0; j < c.outputs; ++j)
-      make_output<T>(all[j], is_complex, at, count, all[j].waits ? waiting[j] : c.out[j] + at);
+      make_output<T>(all[j], is_complex, at, count, all[j].aliased ? buffer[j] : c.out[j] + at);
     if (sums != nullptr) {
-      const T* const made = all[0].waits ? waiting[0] : c.out[0] + at;
+      const T* const made = all[0].aliased ? buffer[0] : c.out[0] + at;
       add_products<T>(made, made, count, square);
       for (int p = 0; p < c.probes; ++p) {
         add_products<T>(c.probe[p] + at, made, count, alike[p]);
@@ -112,7 +112,7 @@ VOUCH_SIMD_INLINE void combine_piece(const combination<T>& c, const terms<T>* al
       }
     }
     for (int j = 0; j < combination<T>::most_outputs; ++j)
-      if (j < c.outputs && all[j].waits) std::copy_n(waiting[j], count, c.out[j] + at);
+      if (j < c.outputs && all[j].aliased) std::copy_n(buffer[j], count, c.out[j] + at);
   }
   if (sums == nullptr) return;
   *sums++ = total<T>(square);
@@ -211,5 +211,15 @@ void multiply_columns(const device& dev, const column_products<T>& c, bool is_co
 VOUCH_VECTOR_PASS(float)
 VOUCH_VECTOR_PASS(double)
 #undef VOUCH_VECTOR_PASS
+
+sum_room::sum_room(const device& dev) : dev_(dev), ticket_(array<unsigned>::zeros(dev, dev.is_cuda() ? 1 : 0)) {
+  if constexpr (built_with_cuda)
+    if (dev.is_cuda()) mailbox_ = pinned_sums_cuda();
+}
+
+double* sum_room::parts(std::int64_t count) {
+  if (parts_.size() < count) parts_ = array<double>(dev_, count);
+  return parts_.data();
+}
 
 }  // namespace vouch

@@ -1,10 +1,12 @@
 #include <algorithm>
 
+#include <vouch/core/check.cuh>
 #include <vouch/core/launch.cuh>
 #include <vouch/core/types.hpp>
 #include <vouch/solve/krylov/chunk.cuh>
 #include <vouch/solve/krylov/grid_sum.cuh>
 #include <vouch/solve/krylov/vector_pass.hpp>
+#include <vouch/solve/loop/pinned_history.cuh>
 
 namespace vouch {
 namespace {
@@ -24,7 +26,7 @@ constexpr int count_of_sums(int probes, bool is_complex) { return 1 + probes * (
 template <class T, int Outputs, bool Complex, int Probes>
 __global__ void __launch_bounds__(block)
     combine_vectors(__grid_constant__ const combination<T> c, std::int64_t n, bool aligned, double* parts,
-                    unsigned* ticket, sum_mail mail) {
+                    unsigned* ticket, sum_message message) {
   constexpr int width = chunk<T>::width;
   constexpr bool is_summed = Probes != without_sums;
   sums<is_summed ? count_of_sums(Probes, Complex) : 1> s;
@@ -80,8 +82,9 @@ __global__ void __launch_bounds__(block)
   }
   if constexpr (is_summed)
     grid_sum(s, parts, ticket, [&](const auto& all) {
-      for (int k = 0; k < count_of_sums(Probes == 0 ? 0 : c.probes, Complex); ++k) mail.value[k] = all.value[k];
-      post(mail);
+      for (int k = 0; k < count_of_sums(Probes == 0 ? 0 : c.probes, Complex); ++k)
+        message.value[k] = all.value[k];
+      post(message);
     });
 }
 
@@ -94,20 +97,20 @@ void launch_combine(const device& dev, const combination<T>& c, std::int64_t n, 
   const std::int64_t blocks = std::max<std::int64_t>(1, ceil_div<std::int64_t>(n, block * chunk<T>::width));
   if (sums == nullptr) {
     launch(dev, "combine_vectors", {blocks, block}, combine_vectors<T, Outputs, Complex, without_sums>, c, n,
-           aligned, nullptr, nullptr, sum_mail{});
+           aligned, nullptr, nullptr, sum_message{});
     return;
   }
   const std::int64_t summing = std::min(blocks, most_blocks);
-  const sum_mail mail = room.mail();
+  const sum_message message = room.message();
   const auto sum = [&]<int Probes>() {
     launch(dev, "combine_vectors", {summing, block}, combine_vectors<T, Outputs, Complex, Probes>, c, n,
-           aligned, room.parts(summing * count_of_sums(Probes, Complex)), room.ticket(), mail);
+           aligned, room.parts(summing * count_of_sums(Probes, Complex)), room.ticket(), message);
   };
   if (c.probes == 0)
     sum.template operator()<0>();
   else
     sum.template operator()<combination<T>::most_probes>();
-  wait_for_mail_cuda(dev, mail);
+  wait_for_sums_cuda(dev, message);
   std::copy_n(room.received(), count_of_sums(c.probes, Complex), sums);
 }
 
@@ -130,7 +133,7 @@ constexpr std::int64_t most_product_blocks = 528;
 template <class T, int Vectors, bool Complex>
 __global__ void __launch_bounds__(block, 4)
     multiply_columns_kernel(__grid_constant__ const column_products<T> c, int groups, std::int64_t n,
-                            bool aligned, double* parts, unsigned* ticket, sum_mail mail) {
+                            bool aligned, double* parts, unsigned* ticket, sum_message message) {
   constexpr int width = chunk<T>::width, own_sums = own_columns * Vectors * (Complex ? 2 : 1);
   const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
   const int group = warp % groups, strip = warp / groups, strips = warps / groups;
@@ -204,12 +207,12 @@ __global__ void __launch_bounds__(block, 4)
     __syncthreads();
     if (team == 0 && k < count) {
       for (int t = 1; t < teams; ++t) sum += shares[t * count + k - first];
-      mail.value[k] = sum;
+      message.value[k] = sum;
       __threadfence_system();
     }
     __syncthreads();
   }
-  if (threadIdx.x == 0) post(mail);
+  if (threadIdx.x == 0) post(message);
 }
 
 template <class T, int Vectors, bool Complex>
@@ -221,15 +224,15 @@ void launch_products(const device& dev, const column_products<T>& c, std::int64_
   int groups = 1;
   while (groups * own_columns < c.columns) groups *= 2;
   constexpr int own_sums = own_columns * Vectors * (Complex ? 2 : 1);
-  static_assert(own_sums * warps <= sums_box::most);
+  static_assert(own_sums * warps <= sum_mailbox::most);
   const std::int64_t chunks_a_block = 32 * (warps / groups);
   const std::int64_t blocks = std::clamp<std::int64_t>(
       ceil_div<std::int64_t>(ceil_div<std::int64_t>(n, chunk<T>::width), chunks_a_block), 1,
       most_product_blocks);
-  const sum_mail mail = room.mail();
+  const sum_message message = room.message();
   launch(dev, "multiply_columns", {blocks, block}, multiply_columns_kernel<T, Vectors, Complex>, c, groups, n,
-         aligned, room.parts(blocks * groups * own_sums), room.ticket(), mail);
-  wait_for_mail_cuda(dev, mail);
+         aligned, room.parts(blocks * groups * own_sums), room.ticket(), message);
+  wait_for_sums_cuda(dev, message);
   std::copy_n(room.received(), c.columns * Vectors * (Complex ? 2 : 1), sums);
 }
 
@@ -259,5 +262,21 @@ void multiply_columns_cuda(const device& dev, const column_products<T>& c, bool 
 VOUCH_VECTOR_PASS(float)
 VOUCH_VECTOR_PASS(double)
 #undef VOUCH_VECTOR_PASS
+
+std::shared_ptr<sum_mailbox> pinned_sums_cuda() { return acquire_pinned<sum_mailbox>(); }
+
+void wait_for_sums_cuda(const device& dev, const sum_message& message) {
+  const volatile std::int64_t* const arrived = message.arrived;
+  constexpr int looks = 1000;  // between two at the stream, which take longer
+  for (;;) {
+    for (int k = 0; k < looks; ++k)
+      if (*arrived == message.number) {
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        return;
+      }
+    const cudaError_t state = cudaStreamQuery(static_cast<cudaStream_t>(dev.stream()));
+    if (state != cudaErrorNotReady) check(state, "sums of vectors");
+  }
+}
 
 }  // namespace vouch

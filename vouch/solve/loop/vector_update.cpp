@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/dense/blas1.hpp>
 #include <vouch/solve/loop/vector_update.hpp>
 
 namespace vouch {
@@ -85,10 +87,28 @@ void convert(const device& dev, To* y, const From* x, std::int64_t n) {
   parallel_for(dev, n, [=](std::int64_t i) { y[i] = static_cast<To>(x[i]); });
 }
 
+template <real T>
+double largest_magnitude(const device& dev, view<const T> v) {
+  const std::int64_t at = iamax<T>(dev, v);
+  T value{};
+  if (at >= 0) copy_bytes(&value, device::cpu(1), v.data() + at, dev, sizeof value);
+  return std::fabs(static_cast<double>(value));
+}
+
+template <real T>
+int exponent_of(const device& dev, view<const T> v) {
+  const double largest = largest_magnitude<T>(dev, v);
+  return largest > 0 && std::isfinite(largest) ? std::ilogb(largest) : 0;
+}
+
 template void convert(const device&, float*, const double*, std::int64_t);
 template void convert(const device&, double*, const float*, std::int64_t);
 template void accumulate_pair(const device&, float*, float*, const float*, std::int64_t);
 template void accumulate_pair(const device&, double*, double*, const double*, std::int64_t);
+template double largest_magnitude(const device&, view<const float>);
+template double largest_magnitude(const device&, view<const double>);
+template int exponent_of(const device&, view<const float>);
+template int exponent_of(const device&, view<const double>);
 template double sum_elements(const device&, const float*, std::int64_t);
 template double sum_elements(const device&, const double*, std::int64_t);
 template void add_constant(const device&, float*, double, std::int64_t);

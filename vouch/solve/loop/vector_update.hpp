@@ -42,6 +42,13 @@ void axpby(const device& dev, T a, const T* x, T b, T* y, std::int64_t n);
 template <real To, real From>
 void convert(const device& dev, To* y, const From* x, std::int64_t n);
 
+/// The largest magnitude of v, NaN passed over; 0 where there is none.
+template <real T>
+double largest_magnitude(const device& dev, view<const T> v);
+/// Its binary exponent; 0 where it is zero or infinite.
+template <real T>
+int exponent_of(const device& dev, view<const T> v);
+
 template <real T>
 void accumulate_pair_cuda(const device& dev, T* hi, T* lo, const T* d, std::int64_t n);
 template <real T>
