@@ -16,7 +16,7 @@ class tool_checkpoint : public testing::tool_test {
  protected:
   // Some thousands of iterations.
   void make_plate() const { ASSERT_EQ(run("gen plate -n 200 -o A.mtx").code, 0); }
-  const std::string hard = " --rtol 1e-5 --max-iterations 1e6 --threads 1 ";
+  const std::string hard = " --rtol 1e-5 --max-iterations 1e6 --device cpu --threads 1 ";
 };
 
 TEST_F(tool_checkpoint, killed_at_any_time_it_finds_a_whole_file_and_goes_on_to_the_same_bits) {

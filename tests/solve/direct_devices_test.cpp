@@ -83,7 +83,7 @@ TYPED_TEST(direct_on_gpu, names_what_cannot_be_solved) {
   EXPECT_NE(first.reason.find("pivot 2"), std::string::npos) << first.reason;
   const solve_report second = this->solve(true, transpose::no, {1, 2, 2, 1}, 2, 2, b, x);
   EXPECT_EQ(second.status, solve_status::not_spd);
-  EXPECT_NE(second.reason.find("2 rows"), std::string::npos) << second.reason;
+  EXPECT_NE(second.reason.find("pivot 2"), std::string::npos) << second.reason;
   EXPECT_THROW(this->solve(false, transpose::no, {std::numeric_limits<T>::quiet_NaN(), 2, 2, 4}, 2, 2, b, x),
                value_error);
   std::vector<T> none;
