@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
 #include <vouch/text/file.hpp>
 
@@ -15,6 +14,7 @@
 #include <cli/command_line.hpp>
 #include <cli/common.hpp>
 #include <cli/interrupt.hpp>
+#include <cli/json.hpp>
 #include <cli/usage.hpp>
 
 namespace vouch::bench {
@@ -105,9 +105,7 @@ int run_suite(const suite& suite, const common_options& common, bench_arguments&
     return 128 + interrupt_signal();
   }
   const nlohmann::ordered_json object = to_json(results);
-  if (!common.output.empty())
-    write_whole(common.output,
-                object.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
+  if (!common.output.empty()) write_whole(common.output, dump(object, 1) + '\n');
   if (!mine.html.empty()) write_whole(mine.html, to_html(results));
   if (common.json)
     print_json(object);

@@ -2,19 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include <vouch/text/file.hpp>
 
 #include "command_line.hpp"
+#include "json.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
 namespace {
 
 namespace fp = vouch::fingerprint;
-using json = nlohmann::ordered_json;
 
 }  // namespace
 
@@ -39,8 +38,7 @@ json score_json(const fp::score& s) {
   return {{"scored", s.scored},
           {"wrong", s.wrong},
           {"unclassified", s.unclassified},
-          {"error",
-           s.scored > 0 ? json(static_cast<double>(s.wrong) / static_cast<double>(s.scored)) : json(nullptr)},
+          {"error", known_if(s.scored > 0, static_cast<double>(s.wrong) / static_cast<double>(s.scored))},
           {"classes", fp::class_letters},
           {"confusion", confusion},
           {"rejections", rejections}};

@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
-#include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/fingerprint/model.hpp>
 #include <vouch/fingerprint/score.hpp>
@@ -18,6 +16,7 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
+#include "json.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -52,7 +51,7 @@ void declare(command_line& line, request& r) {
   line.count("--folds", r.folds, 2, "of a cross-validation by groups [none]");
   line.section("Output");
   line.text("-o,--output", "FOLDER", r.common.output, "pnn_tmat.bin, profvs.bin, procls.asc and osf.txt");
-  line.count("--threads", r.common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
+  add_threads_option(line, r.common);
   add_report_options(line, r.common);
 }
 
@@ -141,17 +140,15 @@ int classify_train(std::span<const char* const> arguments) {
   log.line(fmt::format("{}: {} prototypes of {} features, smoothing factor {:.4g}, {:.2f} s", r.common.output,
                        prints.size(), r.features, network.smoothing, clock.seconds()));
   if (r.common.json)
-    print_json({{"schema", "vouch.classify-train/1"},
-                {"version", version},
-                {"model", r.common.output},
-                {"prints", known.read},
-                {"prototypes", prints.size()},
-                {"features", r.features},
-                {"smoothing", network.smoothing},
-                {"folds", r.folds > 0 ? nlohmann::ordered_json(r.folds) : nlohmann::ordered_json(nullptr)},
-                {"score", score ? score_json(*score) : nlohmann::ordered_json(nullptr)},
-                {"device", to_json(cpu)},
-                {"time_s", {{"total", clock.seconds()}}}});
+    print_json(object_of("classify-train", {{"model", r.common.output},
+                                            {"prints", known.read},
+                                            {"prototypes", prints.size()},
+                                            {"features", r.features},
+                                            {"smoothing", network.smoothing},
+                                            {"folds", known_if(r.folds > 0, r.folds)},
+                                            {"score", score ? score_json(*score) : json()},
+                                            {"device", to_json(cpu)},
+                                            {"time_s", {{"total", clock.seconds()}}}}));
   return known.read == r.files.size() ? goal_reached : goal_missed;
 }
 

@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
 #include <vouch/core/cancellation.hpp>
-#include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/fingerprint/classify.hpp>
 #include <vouch/fingerprint/model.hpp>
@@ -23,12 +21,12 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
+#include "json.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
 namespace {
 
-using json = nlohmann::ordered_json;
 namespace fp = vouch::fingerprint;
 
 constexpr std::array<std::string_view, 2> network_names{"mlp", "pnn"};
@@ -92,11 +90,6 @@ void check(request& r) {
   if (!r.plot.empty() && r.files.size() != 1) throw usage_error("--plot is for one print");
 }
 
-device open_device(const common_options& common) {
-  const device_request wanted = parse_device(common.device);
-  return wanted.cuda ? device::cuda(wanted.index) : open_cpu(common);
-}
-
 fp::network_kind choose_network(const request& r, const fp::model& networks) {
   if (r.network.empty())
     return networks.perceptron ? fp::network_kind::perceptron : fp::network_kind::probabilistic;
@@ -142,7 +135,7 @@ json describe(const std::string& file, const fp::classification& c, bool verifie
           {"placement", {{"x", c.place.centre_x}, {"y", c.place.centre_y}, {"radians", c.place.radians}}},
           {"network_class", std::string(1, fp::letter(c.network_pattern))},
           {"outputs", outputs},
-          {"proved", verified ? json(c.proved) : json(nullptr)},
+          {"proved", known_if(verified, c.proved)},
           {"reason", nullptr}};
 }
 
@@ -161,9 +154,7 @@ class line_output {
   atomic_file* file_;
 };
 
-std::string one_line(const json& object) {
-  return object.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
-}
+std::string one_line(const json& object) { return dump(object, -1) + '\n'; }
 
 // What comes out of a run beside its lines.
 struct outcome {
@@ -250,18 +241,17 @@ void print_object(const request& r, const outcome& all, fp::network_kind kind,
   json prints = json::array();
   for (std::size_t i = 0; i < r.files.size(); ++i)
     prints.push_back(describe(r.files[i], all.results[i], r.verify));
-  print_json({{"schema", "vouch.classify/1"},
-              {"version", version},
-              {"model", r.model},
-              {"network", network_names[kind == fp::network_kind::perceptron ? 0 : 1]},
-              {"prints", prints},
-              {"unread", all.unread},
-              {"unknown", all.unknown},
-              {"unproved", r.verify ? json(all.unproved) : json(nullptr)},
-              {"score", score ? score_json(*score) : json(nullptr)},
-              {"device", to_json(dev)},
-              {"time_s", {{"read", read_seconds}, {"classify", total - read_seconds}, {"total", total}}},
-              {"memory_bytes", {{"host_peak", host_peak_bytes()}}}});
+  print_json(object_of(
+      "classify", {{"model", r.model},
+                   {"network", network_names[kind == fp::network_kind::perceptron ? 0 : 1]},
+                   {"prints", prints},
+                   {"unread", all.unread},
+                   {"unknown", all.unknown},
+                   {"unproved", known_if(r.verify, all.unproved)},
+                   {"score", score ? score_json(*score) : json()},
+                   {"device", to_json(dev)},
+                   {"time_s", {{"read", read_seconds}, {"classify", total - read_seconds}, {"total", total}}},
+                   {"memory_bytes", {{"host_peak", host_peak_bytes()}}}}));
 }
 
 }  // namespace

@@ -5,12 +5,10 @@
 #include <array>
 #include <complex>
 #include <concepts>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <variant>
 
-#include <vouch/core/config.hpp>
 #include <vouch/dense/sparsify.hpp>
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/io/vectors.hpp>
@@ -22,8 +20,7 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
-#include "sign_of_life.hpp"
-#include "solve_system.hpp"
+#include "json.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -161,7 +158,7 @@ void declare(command_line& line, convert_options& o) {
   line.count("--seed", o.seed, 0, "of --order random [1]");
   line.text("--permutation", "FILE", o.permutation, "old number of each new unknown, counted from 1");
   line.flag("--transpose", o.transposed, "write the transpose");
-  line.count("--threads", o.common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
+  add_threads_option(line, o.common);
   add_report_options(line, o.common);
 }
 
@@ -205,10 +202,10 @@ void convert(const device& cpu, const console& log, const convert_options& o, sy
   const std::int64_t entries = nonzeros(A);
   log.line(fmt::format("{}: {} by {}, {} nonzeros, {:.3f} s", o.out, A.rows, A.cols, entries, clock.seconds()));
   if (!o.common.json) return;
-  nlohmann::ordered_json object{{"schema", "vouch.convert/1"}, {"version", version}};
-  object["matrix"] = matrix_json(o.out, A.rows, A.cols, entries, stored_as == symmetry::symmetric);
-  if (std::same_as<M, csr<std::complex<double>>> || std::same_as<M, complex_vectors>)
-    object["matrix"]["field"] = "complex";
+  json object = object_of("convert");
+  object["matrix"] =
+      matrix_json(o.out, A.rows, A.cols, entries, stored_as == symmetry::symmetric,
+                  std::same_as<M, csr<std::complex<double>>> || std::same_as<M, complex_vectors>);
   object["order"] = o.order;
   object["time_s"] = {{"read", read_seconds},
                       {"work", work_seconds},

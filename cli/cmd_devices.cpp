@@ -1,8 +1,6 @@
 // vouch devices: what the machine has for us.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include <vouch/core/config.hpp>
 #include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/device.hpp>
@@ -11,6 +9,7 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
+#include "json.hpp"
 
 namespace vouch::cli {
 namespace {
@@ -42,34 +41,32 @@ void print_text(const device& cpu, const std::vector<cuda_device_facts>& gpus) {
 }
 
 void print_object(const device& cpu, const std::vector<cuda_device_facts>& gpus) {
-  nlohmann::ordered_json object{{"schema", "vouch.devices/1"}, {"version", version}};
+  json object = object_of("devices");
   object["built_with_cuda"] = built_with_cuda;
   object["cpu"] = {{"kind", "cpu"},
                    {"name", cpu.name()},
                    {"threads", cpu.threads()},
                    {"cores", cpu.processors()},
                    {"memory_free_bytes", cpu.memory_free()}};
-  object["gpus"] = nlohmann::ordered_json::array();
+  object["gpus"] = json::array();
   for (const cuda_device_facts& gpu : gpus)
-    object["gpus"].push_back(
-        {{"kind", "cuda"},
-         {"index", gpu.index},
-         {"name", gpu.name},
-         {"compute", fmt::format("{}.{}", gpu.compute_major, gpu.compute_minor)},
-         {"code", gpu.code_generation == 0 ? nlohmann::json() : nlohmann::json(code_of(gpu))},
-         {"multiprocessors", gpu.processors},
-         {"memory_total_bytes", gpu.memory_total},
-         {"memory_free_bytes", gpu.memory_free},
-         {"l2_bytes", gpu.l2_bytes},
-         {"shared_per_block_bytes", gpu.shared_per_block},
-         {"driver_version", gpu.driver_version},
-         {"runtime_version", gpu.runtime_version}});
-  object["backends"] = nlohmann::ordered_json::array();
+    object["gpus"].push_back({{"kind", "cuda"},
+                              {"index", gpu.index},
+                              {"name", gpu.name},
+                              {"compute", fmt::format("{}.{}", gpu.compute_major, gpu.compute_minor)},
+                              {"code", known_if(gpu.code_generation != 0, code_of(gpu))},
+                              {"multiprocessors", gpu.processors},
+                              {"memory_total_bytes", gpu.memory_total},
+                              {"memory_free_bytes", gpu.memory_free},
+                              {"l2_bytes", gpu.l2_bytes},
+                              {"shared_per_block_bytes", gpu.shared_per_block},
+                              {"driver_version", gpu.driver_version},
+                              {"runtime_version", gpu.runtime_version}});
+  object["backends"] = json::array();
   for (const sparse_backend& b : sparse_backends())
-    object["backends"].push_back(
-        {{"name", b.name},
-         {"library", b.missing.empty() ? nlohmann::ordered_json(b.library) : nlohmann::ordered_json()},
-         {"missing", b.missing.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(b.missing)}});
+    object["backends"].push_back({{"name", b.name},
+                                  {"library", known_if(b.missing.empty(), b.library)},
+                                  {"missing", or_null(b.missing)}});
   print_json(object);
 }
 
@@ -80,7 +77,7 @@ int cmd_devices(std::span<const char* const> arguments) {
   command_line line("devices", "list the CPU and the GPUs that vouch can use");
   line.example("vouch devices", "a line or two for each");
   line.example("vouch devices --json", "the same for programs");
-  line.count("--threads", common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
+  add_threads_option(line, common);
   line.flag("--json", common.json, "print one JSON object instead of the list");
   if (!line.parse(arguments)) return goal_reached;
 

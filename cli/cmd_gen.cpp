@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <complex>
-#include <nlohmann/json.hpp>
 #include <vector>
 
-#include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/dense/structure.hpp>
 #include <vouch/generate/complex_problems.hpp>
@@ -20,7 +18,7 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
-#include "sign_of_life.hpp"
+#include "json.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -88,7 +86,7 @@ void declare(command_line& line, gen_options& o) {
   line.note("", "banded-dominant: integers]");
   line.text("--exact", "FILE", o.exact, "also x itself");
   line.text("--coordinates", "FILE", o.coordinates, "elasticity: the places of the nodes that are not held");
-  line.count("--threads", o.common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
+  add_threads_option(line, o.common);
   add_report_options(line, o.common);
 }
 
@@ -157,10 +155,6 @@ known_solution kind_of(const std::string& name) {
   return name == "random" ? known_solution::random : known_solution::ones;
 }
 
-nlohmann::ordered_json path_or_null(const std::string& path) {
-  return path.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(path);
-}
-
 // What was generated, for the log and the JSON object.
 struct generated_matrix {
   std::int64_t n = 0, nonzeros = 0;
@@ -170,13 +164,13 @@ struct generated_matrix {
 };
 
 void print_object(const gen_options& o, const generated_matrix& A, const device& cpu, double total) {
-  nlohmann::ordered_json object{{"schema", "vouch.gen/1"}, {"version", version}, {"problem", o.name}};
-  object["matrix"] = matrix_json(o.common.output, A.n, A.n, A.nonzeros, A.symmetric);
-  if (A.complex) object["matrix"]["field"] = "complex";
-  object["rhs"] = path_or_null(o.rhs);
+  json object = object_of("gen");
+  object["problem"] = o.name;
+  object["matrix"] = matrix_json(o.common.output, A.n, A.n, A.nonzeros, A.symmetric, A.complex);
+  object["rhs"] = or_null(o.rhs);
   object["solution"] = o.solution;
-  object["exact"] = path_or_null(o.exact);
-  object["coordinates"] = path_or_null(o.coordinates);
+  object["exact"] = or_null(o.exact);
+  object["coordinates"] = or_null(o.coordinates);
   object["device"] = to_json(cpu);
   object["time_s"] = {{"generate", A.seconds}, {"write", total - A.seconds}, {"total", total}};
   print_json(object);

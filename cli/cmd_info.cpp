@@ -5,16 +5,19 @@
 #include <complex>
 #include <concepts>
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <variant>
 
-#include <vouch/core/config.hpp>
+#include <cli/report/text_table.hpp>
+#include <vouch/core/error.hpp>
 #include <vouch/dense/sparsify.hpp>
 #include <vouch/io/vectors.hpp>
 #include <vouch/solve/complex.hpp>
-#include <vouch/solve/direct/sparse_backends.hpp>
+#include <vouch/solve/krylov/cg.hpp>
+#include <vouch/solve/loop/spd_check.hpp>
+#include <vouch/solve/precond/amg.hpp>
 #include <vouch/sparse/picture.hpp>
 #include <vouch/sparse/structure.hpp>
 #include <vouch/text/file.hpp>
@@ -22,16 +25,15 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
-#include "info_amg.hpp"
-#include "sign_of_life.hpp"
+#include "json.hpp"
 #include "solve_output.hpp"
-#include "solve_system.hpp"
 
 namespace vouch::cli {
 namespace {
 
 constexpr int small_picture = 26;  // characters across
 constexpr int large_picture = 80;
+constexpr double forecast_goal = 1e-8;  // of the iterations with multigrid
 
 struct info_options {
   common_options common;
@@ -41,6 +43,12 @@ struct info_options {
   bool ascii = false;
   bool amg = false;
   bool inertia = false;
+};
+
+// The multigrid hierarchy of a matrix, and how conjugate gradients would do with it.
+struct multigrid_facts {
+  amg_hierarchy hierarchy;
+  iteration_forecast forecast;  // of conjugate gradients to 1e-8
 };
 
 struct found {
@@ -119,6 +127,82 @@ inertia count_eigenvalues(const device& cpu, const std::string& file, const foun
   return *result.signs;
 }
 
+// " (64 x 64 x 64)"
+std::string grid_text(const amg_level& l) {
+  if (l.grid[0] == 0) return "";
+  std::string text = fmt::format(" ({} x {}", l.grid[0], l.grid[1]);
+  if (l.grid[2] > 1) text += fmt::format(" x {}", l.grid[2]);
+  return text + ")";
+}
+
+// Sets multigrid up with the defaults of --precond amg; the refusal names the file and says why.
+multigrid_facts examine_multigrid(const device& cpu, const std::string& file, csr_view<const double> A,
+                                  const structure_facts& facts) {
+  const auto refuse = [&](const std::string& why) {
+    throw value_error(printable(file) + ": no multigrid hierarchy: " + why,
+                      "leave out --amg for the facts alone");
+  };
+  if (!facts.square) refuse("the matrix is not square");
+  if (const std::string why = not_spd_reason(facts); !why.empty()) refuse(why);
+  multigrid_facts m;
+  std::unique_ptr<amg<double>> M;
+  try {
+    M = make_amg<double>(cpu, A);
+  } catch (const value_error& e) {
+    refuse(e.what());
+  }
+  m.hierarchy = M->hierarchy();
+  m.forecast = forecast_cg(cpu, A, *M, forecast_goal, facts.row_sums_zero);
+  return m;
+}
+
+std::string multigrid_text(const multigrid_facts& m) {
+  const amg_hierarchy& h = m.hierarchy;
+  std::string text = fmt::format(
+      "  {:<16}{}, {} level{}, operator complexity {:.2f}, grid complexity {:.2f}, {}, set up in {}\n",
+      "multigrid", h.type == amg_type::structured ? "structured" : "smoothed aggregation", h.levels.size(),
+      h.levels.size() == 1 ? "" : "s", h.operator_complexity(), h.grid_complexity(),
+      report::bytes_text(static_cast<double>(h.bytes)), report::seconds_text(h.setup_seconds));
+  if (!h.why_not_structured.empty())
+    text += fmt::format("  {:<16}no: {}\n", "  structured", h.why_not_structured);
+  for (std::size_t k = 0; k < h.levels.size(); ++k) {
+    const amg_level& l = h.levels[k];
+    const bool last = k + 1 == h.levels.size();
+    text += fmt::format("  {:<16}{} rows{}, {} nonzeros{}\n", fmt::format("  level {}", k + 1), l.rows,
+                        grid_text(l), l.nonzeros,
+                        !last               ? std::isinf(l.filter) ? ", prolongator not smoothed" : ""
+                        : h.coarsest_solved ? ", solved"
+                                            : ", smoothed: it does not coarsen");
+  }
+  const iteration_forecast& f = m.forecast;
+  text += f.iterations ? fmt::format("  {:<16}about {} of conjugate gradients to {:g}, {}\n", "iterations",
+                                     *f.iterations, forecast_goal, f.reason)
+                       : fmt::format("  {:<16}not predicted: {}\n", "iterations", f.reason);
+  return text;
+}
+
+json multigrid_json(const multigrid_facts& m) {
+  const amg_hierarchy& h = m.hierarchy;
+  json levels = json::array();
+  for (const amg_level& l : h.levels)
+    levels.push_back({{"rows", l.rows},
+                      {"nonzeros", l.nonzeros},
+                      {"grid", known_if(l.grid[0] > 0, l.grid)},
+                      {"prolongator_smoothed", known_if(&l != &h.levels.back(), !std::isinf(l.filter))}});
+  return {{"type", name(h.type)},
+          {"why_not_structured", or_null(h.why_not_structured)},
+          {"levels", levels},
+          {"coarsest_solved", h.coarsest_solved},
+          {"operator_complexity", h.operator_complexity()},
+          {"grid_complexity", h.grid_complexity()},
+          {"memory_bytes", h.bytes},
+          {"cycle_bytes", h.cycle_bytes},
+          {"setup_s", h.setup_seconds},
+          {"predicted_iterations", or_null(m.forecast.iterations)},
+          {"reduction", or_null(m.forecast.reduction)},
+          {"reason", m.forecast.reason}};
+}
+
 std::string form_text(const found& r) {
   if (!r.header)
     return fmt::format("NumPy array{}, {} entries", r.complex ? ", complex" : "", r.A.rows * r.A.cols);
@@ -183,39 +267,34 @@ void print_text(const info_options& o, const found& r, const device& cpu) {
                                         o.picture ? large_picture : small_picture));
 }
 
-nlohmann::ordered_json row_or_null(std::int64_t row) {
-  return row < 0 ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(row + 1);
-}
-
-nlohmann::ordered_json structure_json(const found& r) {
+json structure_json(const found& r) {
   const structure_facts& f = r.facts;
-  nlohmann::ordered_json s{{"symmetric", f.symmetric},
-                           {"diagonal_positive", f.diagonal_positive},
-                           {"zero_diagonal", f.first_zero_diagonal >= 0},
-                           {"dominance", name(f.dominant)},
-                           {"bandwidth", f.bandwidth()}};
-  s["entries_per_row"] = {{"min", f.entries_min}, {"max", f.entries_max}, {"mean", f.entries_mean}};
-  s["square"] = f.square;
-  s["pattern_symmetric"] = f.pattern_symmetric;
-  s["first_unsymmetric"] = nullptr;
-  if (const auto& e = f.first_unsymmetric)
-    s["first_unsymmetric"] = {
-        {"row", e->row + 1}, {"col", e->col + 1}, {"value", e->value}, {"mirrored", e->mirrored}};
-  s["diagonal_negative"] = f.diagonal_negative;
-  s["first_zero_diagonal"] = row_or_null(f.first_zero_diagonal);
-  s["first_nonpositive_diagonal"] = row_or_null(f.first_nonpositive_diagonal);
-  s["dominance_ratio"] = nullptr;
-  if (f.square && std::isfinite(f.dominance_ratio)) s["dominance_ratio"] = f.dominance_ratio;
-  s["weakest_row"] = row_or_null(f.weakest_row);
-  s["strictly_dominant_rows"] = f.strictly_dominant_rows;
-  s["bandwidth_lower"] = f.bandwidth_lower;
-  s["bandwidth_upper"] = f.bandwidth_upper;
-  s["empty_rows"] = f.empty_rows;
-  s["row_sums_zero"] = f.row_sums_zero;
-  s["components"] = r.components ? nlohmann::ordered_json(*r.components) : nlohmann::ordered_json(nullptr);
-  s["diagonals"] = nullptr;  // more than are counted
-  if (f.distinct_diagonals <= structure_facts::diagonals_cap) s["diagonals"] = f.distinct_diagonals;
-  s["block_size"] = f.block_size;
+  const auto row = [](std::int64_t from_0) { return known_if(from_0 >= 0, from_0 + 1); };
+  const auto& e = f.first_unsymmetric;
+  json s{{"symmetric", f.symmetric},
+         {"diagonal_positive", f.diagonal_positive},
+         {"zero_diagonal", f.first_zero_diagonal >= 0},
+         {"dominance", name(f.dominant)},
+         {"bandwidth", f.bandwidth()},
+         {"entries_per_row", {{"min", f.entries_min}, {"max", f.entries_max}, {"mean", f.entries_mean}}},
+         {"square", f.square},
+         {"pattern_symmetric", f.pattern_symmetric},
+         {"first_unsymmetric",
+          e ? json{{"row", e->row + 1}, {"col", e->col + 1}, {"value", e->value}, {"mirrored", e->mirrored}}
+            : json()},
+         {"diagonal_negative", f.diagonal_negative},
+         {"first_zero_diagonal", row(f.first_zero_diagonal)},
+         {"first_nonpositive_diagonal", row(f.first_nonpositive_diagonal)},
+         {"dominance_ratio", f.square ? or_null(f.dominance_ratio) : json()},
+         {"weakest_row", row(f.weakest_row)},
+         {"strictly_dominant_rows", f.strictly_dominant_rows},
+         {"bandwidth_lower", f.bandwidth_lower},
+         {"bandwidth_upper", f.bandwidth_upper},
+         {"empty_rows", f.empty_rows},
+         {"row_sums_zero", f.row_sums_zero},
+         {"components", or_null(r.components)},
+         {"diagonals", known_if(f.distinct_diagonals <= structure_facts::diagonals_cap, f.distinct_diagonals)},
+         {"block_size", f.block_size}};
   if (r.complex) {  // what moduli do not tell
     s["symmetric"] = r.complex->symmetric;
     s["hermitian"] = r.complex->hermitian;
@@ -227,10 +306,9 @@ nlohmann::ordered_json structure_json(const found& r) {
 }
 
 void print_object(const info_options& o, const found& r, const device& cpu, double total) {
-  nlohmann::ordered_json object{{"schema", "vouch.info/1"}, {"version", version}};
+  json object = object_of("info");
   object["matrix"] = matrix_json(o.file, r.A.rows, r.A.cols, r.A.nonzeros(),
-                                 r.complex ? r.complex->symmetric : r.facts.symmetric);
-  if (r.complex) object["matrix"]["field"] = "complex";
+                                 r.complex ? r.complex->symmetric : r.facts.symmetric, r.complex.has_value());
   object["structure"] = structure_json(r);
   if (r.multigrid) object["amg"] = multigrid_json(*r.multigrid);
   if (r.signs) object["inertia"] = inertia_json(r.signs);
@@ -254,7 +332,7 @@ int cmd_info(std::span<const char* const> arguments) {
   line.flag("--ascii", o.ascii, "draw it with plain ASCII characters");
   line.flag("--amg", o.amg, "set multigrid up and predict the iterations to 1e-8");
   line.flag("--inertia", o.inertia, "count positive, negative and zero eigenvalues by factors");
-  line.count("--threads", o.common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
+  add_threads_option(line, o.common);
   line.flag("--json", o.common.json, "print one JSON object instead of the summary");
   if (!line.parse(arguments)) return goal_reached;
   check_outputs({o.svg}, {o.file});

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 
-#include <vouch/core/config.hpp>
 #include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/interval/text.hpp>
@@ -16,15 +14,12 @@
 #include <vouch/verify/bound_text.hpp>
 
 #include "command.hpp"
+#include "json.hpp"
 #include "price_request.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
 namespace {
-
-using json = nlohmann::ordered_json;
-
-json number_or_null(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
 json grid_json(const pricing& p, const fd_options& options) {
   if (!p.grid) return nullptr;
@@ -63,7 +58,7 @@ const char* bounded(const proof& known) {
 
 const char* const no_steps = "no steps were taken, and limits are not enclosed";
 
-json range_json(const interval<double>& x) { return {number_or_null(x.lo()), number_or_null(x.hi())}; }
+json range_json(const interval<double>& x) { return {or_null(x.lo()), or_null(x.hi())}; }
 
 json enclosure_json(const std::optional<enclosed_valuation>& v) {
   if (!v) return nullptr;
@@ -81,22 +76,22 @@ json enclosure_json(const fd_enclosure* e) {
 
 json error_bound_json(double price, const proof& known) {
   const bool steps = known.of_steps(), verified = known.verified(price);
-  json object{{"verified", verified},    {"method", nullptr},   {"bounds", nullptr}, {"max_absolute", nullptr},
-              {"max_relative", nullptr}, {"to_exact", nullptr}, {"reason", nullptr}, {"seconds", nullptr}};
-  if (!steps)
-    object["reason"] = known.discrete != nullptr ? json(known.discrete->reason)
-                       : verified                ? json(nullptr)
-                                                 : json(no_steps);
-  if (known.exact) object["to_exact"] = number_or_null(proof::farthest(price, known.exact->price));
-  if (known.discrete != nullptr) object["seconds"] = known.discrete->seconds;
-  if (!verified) return object;
-  const interval<double> range = steps ? known.discrete->price : known.exact->price;
+  const char* const method = !steps ? "closed form" : known.stepped ? "steps in time" : "exponential in time";
+  const interval<double> range = steps         ? known.discrete->price
+                                 : known.exact ? known.exact->price
+                                               : interval<double>();
   const double error = proof::farthest(price, range), least = range.lo() > 0 ? range.lo() : -range.hi();
-  object["method"] = !steps ? "closed form" : known.stepped ? "steps in time" : "exponential in time";
-  object["bounds"] = bounded(known);
-  object["max_absolute"] = number_or_null(error);
-  if (least > 0) object["max_relative"] = number_or_null(div_up(error, least));
-  return object;
+  const auto if_verified = [&](const auto& value) { return verified ? json(value) : json(); };
+  return {{"verified", verified},
+          {"method", if_verified(method)},
+          {"bounds", if_verified(bounded(known))},
+          {"max_absolute", if_verified(or_null(error))},
+          {"max_relative", if_verified(least > 0 ? or_null(div_up(error, least)) : json())},
+          {"to_exact", known.exact ? or_null(proof::farthest(price, known.exact->price)) : json()},
+          {"reason", steps                       ? json()
+                     : known.discrete != nullptr ? json(known.discrete->reason)
+                                                 : known_if(!verified, no_steps)},
+          {"seconds", known.discrete != nullptr ? json(known.discrete->seconds) : json()}};
 }
 
 void print_ranges(std::initializer_list<std::pair<const char*, interval<double>>> ranges) {
@@ -145,16 +140,14 @@ const char* precision_used(const price_request& request, const pricing& p) {
 void print_object(const price_request& request, const pricing& p, const std::optional<proof>& known,
                   const device& dev, const std::string& why_cpu, double seconds, double total) {
   const valuation& v = p.value;
-  json object{{"schema", "vouch.price/1"}, {"version", version}};
-  object["price"] = number_or_null(v.price);
-  object["delta"] = number_or_null(v.delta);
-  object["gamma"] = number_or_null(v.gamma);
-  object["theta"] = number_or_null(v.theta);
-  object["vega"] = p.has_vega_and_rho ? number_or_null(v.vega) : json(nullptr);
-  object["rho"] = p.has_vega_and_rho ? number_or_null(v.rho) : json(nullptr);
-  const auto further = [&](double more_greeks::*greek) {
-    return p.more ? number_or_null(*p.more.*greek) : json(nullptr);
-  };
+  json object = object_of("price");
+  object["price"] = or_null(v.price);
+  object["delta"] = or_null(v.delta);
+  object["gamma"] = or_null(v.gamma);
+  object["theta"] = or_null(v.theta);
+  object["vega"] = p.has_vega_and_rho ? or_null(v.vega) : json();
+  object["rho"] = p.has_vega_and_rho ? or_null(v.rho) : json();
+  const auto further = [&](double more_greeks::*greek) { return p.more ? or_null(*p.more.*greek) : json(); };
   object["dividend_rho"] = further(&more_greeks::dividend_rho);
   object["vanna"] = further(&more_greeks::vanna);
   object["volga"] = further(&more_greeks::volga);
@@ -162,17 +155,17 @@ void print_object(const price_request& request, const pricing& p, const std::opt
   object["error_estimate"] = p.error_estimate;
   object["tolerance"] = request.method.finite_difference.tolerance;
   object["tolerance_met"] = p.tolerance_met;
-  object["error_bound"] = known ? error_bound_json(v.price, *known) : json(nullptr);
-  object["enclosure"] = known ? enclosure_json(known->exact) : json(nullptr);
-  object["discrete_enclosure"] = known ? enclosure_json(known->discrete) : json(nullptr);
-  object["closed_form"] = p.closed_form ? number_or_null(*p.closed_form) : json(nullptr);
+  object["error_bound"] = known ? error_bound_json(v.price, *known) : json();
+  object["enclosure"] = known ? enclosure_json(known->exact) : json();
+  object["discrete_enclosure"] = known ? enclosure_json(known->discrete) : json();
+  object["closed_form"] = or_null(p.closed_form);
   object["method"] = name(p.method);
   object["grid"] = grid_json(p, request.method.finite_difference);
   object["precision"] = precision_used(request, p);
   object["device"] = to_json(dev);
-  object["device_reason"] = why_cpu.empty() ? json(nullptr) : json(why_cpu);
+  object["device_reason"] = or_null(why_cpu);
   object["time_s"] = {{"solve", seconds}, {"total", total}};
-  object["memory_bytes"] = {{"host_peak", host_peak_bytes()}, {"device_peak", device_peak_bytes()}};
+  object["memory_bytes"] = memory_json();
   print_json(object);
 }
 
@@ -208,15 +201,13 @@ int find_implied(const price_request& request) {
       implied_volatility(request.option, *request.implied, request.method.finite_difference.tolerance);
   const double seconds = clock.seconds();
   if (request.common.json)
-    print_json({{"schema", "vouch.price/1"},
-                {"version", version},
-                {"implied_volatility", volatility},
-                {"price", *request.implied},
-                {"method", "implied-volatility"},
-                {"precision", "double"},
-                {"device", to_json(device::cpu(1))},
-                {"time_s", {{"solve", seconds}, {"total", seconds}}},
-                {"memory_bytes", {{"host_peak", host_peak_bytes()}, {"device_peak", device_peak_bytes()}}}});
+    print_json(object_of("price", {{"implied_volatility", volatility},
+                                   {"price", *request.implied},
+                                   {"method", "implied-volatility"},
+                                   {"precision", "double"},
+                                   {"device", to_json(device::cpu(1))},
+                                   {"time_s", {{"solve", seconds}, {"total", seconds}}},
+                                   {"memory_bytes", memory_json()}}));
   else
     fmt::print("implied volatility {:.17g}\n", volatility);
   return goal_reached;

@@ -2,10 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <vector>
 
-#include <vouch/core/config.hpp>
 #include <vouch/core/device_group.hpp>
 #include <vouch/interval/text.hpp>
 #include <vouch/reduce/choose_reduce_device.hpp>
@@ -15,7 +13,7 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
-#include "sign_of_life.hpp"
+#include "json.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -46,9 +44,8 @@ reduction operation_of(std::string_view typed) {
     if (name(r) == typed) return r;
     names.push_back(name(r));
   }
-  const std::string meant = did_you_mean(typed, names);
   throw usage_error(fmt::format("option --op: unknown operation '{}'", typed),
-                    (meant.empty() ? "" : meant + " ") + "valid operations: " + either(names));
+                    did_you_mean(typed, names, "valid operations: " + either(names)));
 }
 
 void check(request& r) {
@@ -117,8 +114,8 @@ std::string json_results(const reduce_result& r) {
 }
 
 // {"mean": {"lower": [[...], ...], "upper": ...}}; null without --rigorous.
-nlohmann::ordered_json enclosures_json(const reduce_result& r) {
-  nlohmann::ordered_json all;
+json enclosures_json(const reduce_result& r) {
+  json all;
   const auto cols = static_cast<std::size_t>(r.cols);
   for (const reduced& values : r.results) {
     for (std::size_t e = 0; e < values.enclosures.size(); ++e) {
@@ -131,34 +128,35 @@ nlohmann::ordered_json enclosures_json(const reduce_result& r) {
 }
 
 // The members of an object as they stand in its dump.
-std::string members(const nlohmann::ordered_json& object) {
-  const std::string text = object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+std::string members(const json& object) {
+  const std::string text = dump(object);
   return text.substr(1, text.size() - 3);
 }
 
 // The object of --json. Results are written here: they may have more digits than the library's numbers.
 std::string json_text(const request& q, const reduce_result& r, const place& where, const timings& times) {
-  const nlohmann::ordered_json head{{"schema", "vouch.reduce/1"},
-                                    {"version", version},
-                                    {"files", q.files},
-                                    {"count", r.count},
-                                    {"rows", r.rows},
-                                    {"cols", r.cols},
-                                    {"type", r.integers ? "integer" : "real"}};
-  nlohmann::ordered_json object;
-  object["enclosure"] = enclosures_json(r);
-  object["first_matrix"] = 0;  // argmin and argmax count from here
-  object["sample"] = q.options.sample;
-  object["reproducible"] = true;
-  object["device"] = to_json(where.devices);
-  object["device_reason"] = where.why;
-  object["method"] = r.method;
-  object["bytes"] = r.bytes;
-  object["time_s"] = {{"read", 0.0},          {"setup", times.setup},
-                      {"transfer", 0.0},      {"reduce", times.reduce},
-                      {"write", times.write}, {"total", times.total}};
-  object["memory_bytes"] = {{"host_peak", host_peak_bytes()}, {"device_peak", device_peak_bytes()}};
-  return "{" + members(head) + ",\n  \"result\": " + json_results(r) + "," + members(object) + "\n}\n";
+  const json head = object_of("reduce", {{"files", q.files},
+                                         {"count", r.count},
+                                         {"rows", r.rows},
+                                         {"cols", r.cols},
+                                         {"type", r.integers ? "integer" : "real"}});
+  const json tail{{"enclosure", enclosures_json(r)},
+                  {"first_matrix", 0},  // argmin and argmax count from here
+                  {"sample", q.options.sample},
+                  {"reproducible", true},
+                  {"device", to_json(where.devices)},
+                  {"device_reason", where.why},
+                  {"method", r.method},
+                  {"bytes", r.bytes},
+                  {"time_s",
+                   {{"read", 0.0},
+                    {"setup", times.setup},
+                    {"transfer", 0.0},
+                    {"reduce", times.reduce},
+                    {"write", times.write},
+                    {"total", times.total}}},
+                  {"memory_bytes", memory_json()}};
+  return "{" + members(head) + ",\n  \"result\": " + json_results(r) + "," + members(tail) + "\n}\n";
 }
 
 // The matrices alone, one number after the other, right-aligned by column.

@@ -1,19 +1,19 @@
 // vouch solve: A x = b, and how good x is.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include <vouch/solve/complex.hpp>
 
 #include "command.hpp"
 #include "interrupt.hpp"
+#include "json.hpp"
 #include "ranks.hpp"
-#include "sign_of_life.hpp"
-#include "solve_batch.hpp"
-#include "solve_checkpoint.hpp"
 #include "solve_output.hpp"
 #include "solve_request.hpp"
-#include "solve_run.hpp"
 #include "solve_watch.hpp"
 
 namespace vouch::cli {
@@ -22,6 +22,75 @@ namespace {
 int exit_code_of(solve_status status) {
   if (status == solve_status::interrupted) return 128 + interrupt_signal();
   return vouch::goal_reached(status) ? exit_code::goal_reached : exit_code::goal_missed;
+}
+
+// The GPU that --device names, opened before anything is read; nothing for auto.
+std::optional<device> wanted_device(const solve_request& request) {
+  if (parse_device(request.common.device, true).automatic) return {};
+  return open_device(request.common);
+}
+
+bool is_file(const std::string& rhs_or_start) {
+  return rhs_or_start != "ones" && rhs_or_start != "row-sums" && rhs_or_start != "zeros";
+}
+
+// Reads what --coordinates or --near-nullspace names into the options.
+void take_near_nullspace(const device& cpu, const linear_system& system, solve_request& request) {
+  if (request.near_nullspace.empty() && request.coordinates.empty()) return;
+  std::shared_ptr<const near_nullspace>& near = request.options.preconditioner->near;
+  if (!request.near_nullspace.empty())
+    near = std::make_shared<near_nullspace>(read_near_nullspace(cpu, request.near_nullspace, system));
+  if (!request.coordinates.empty())
+    near = std::make_shared<near_nullspace>(read_rigid_body_modes(cpu, request.coordinates, system));
+}
+
+// Reads the vectors of the request. Setup is of vectors that no file holds.
+void take_vectors(const device& cpu, const solve_request& request, linear_system& system,
+                  spent_seconds& seconds) {
+  const stopwatch rhs;
+  take_rhs(cpu, request.rhs, system);
+  (is_file(request.rhs) ? seconds.read : seconds.setup) += rhs.seconds();
+  const stopwatch start;
+  take_start(cpu, request.initial, system);
+  (is_file(request.initial) ? seconds.read : seconds.setup) += start.seconds();
+}
+
+// Those of the first run say how the method was found.
+void add_earlier(const std::vector<std::string>& before, std::vector<std::string>& warnings) {
+  std::vector<std::string> all = before;
+  for (std::string& w : warnings)
+    if (std::find(before.begin(), before.end(), w) == before.end()) all.push_back(std::move(w));
+  warnings = std::move(all);
+}
+
+// Solves for every column, --repeat times from the same start; ends early where a column is interrupted or leaves no
+// solution.
+solve_outcome run_solve(const solve_request& request, const linear_system& system, const device& cpu, solver& A,
+                        solve_watch& watch) {
+  solve_outcome outcome;
+  solve_times spent;
+  std::optional<checkpoint_scope> saves;
+  if (request.kept) saves.emplace(*request.kept);
+  for (std::int64_t run = 0; run < request.common.repeat; ++run) {
+    const stopwatch clock;
+    outcome.x = system.start.to(cpu);
+    spent.transfer += clock.seconds();
+    watch.begin_run(run);
+    const std::vector<std::string> before = std::move(outcome.result.warnings);
+    outcome.result = A.solve(system.block_of_b(), system.block_of_x(outcome.x));
+    if (system.complex_entries) take_numbers(outcome.result);
+    add_earlier(before, outcome.result.warnings);
+    const solve_times& times = outcome.result.times;
+    outcome.repeats.push_back(times.solve);
+    spent.cuda_start += times.cuda_start;
+    spent.setup += times.setup;
+    spent.transfer += times.transfer;
+    spent.solve += times.solve;
+    const solve_status status = outcome.result.status;
+    if (status == solve_status::interrupted || !has_solution(status)) break;
+  }
+  outcome.result.times = spent;
+  return outcome;
 }
 
 // The proof that was asked for; refinement may change x.
@@ -47,7 +116,7 @@ int cmd_solve(std::span<const char* const> arguments) {
   if (request.batch) return solve_batch(request, log);
   const device cpu = open_cpu(request.common);
   const stopwatch opening;
-  request.options.run_on = open_device(request, cpu);
+  request.options.run_on = wanted_device(request);
   const double opening_seconds = opening.seconds();
   warn_before(log, request);
 

@@ -1,10 +1,8 @@
 // vouch verify: how far a given x is from the exact solution of A x = b, proved.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
-#include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/io/vectors.hpp>
 #include <vouch/solve/complex.hpp>
@@ -13,8 +11,8 @@
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
-#include "sign_of_life.hpp"
-#include "solve_system.hpp"
+#include "json.hpp"
+#include "solve_output.hpp"
 #include "usage.hpp"
 #include "verification.hpp"
 
@@ -80,9 +78,9 @@ struct verify_times {
   double read = 0, write = 0, total = 0;
 };
 
-nlohmann::ordered_json as_json(const verify_options& options, const nlohmann::ordered_json& matrix,
-                               const device& dev, const proved_solutions& proved, const verify_times& times) {
-  nlohmann::ordered_json object{{"schema", "vouch.verify/1"}, {"version", version}};
+json as_json(const verify_options& options, const json& matrix, const device& dev,
+             const proved_solutions& proved, const verify_times& times) {
+  json object = object_of("verify");
   object["matrix"] = matrix;
   object["solution"] = options.solution;
   object["device"] = to_json(dev);
@@ -118,8 +116,7 @@ int cmd_verify(std::span<const char* const> arguments) {
   if (!parse(arguments, options)) return exit_code::goal_reached;
   const console log = make_console(options.common);
   const device cpu = open_cpu(options.common);
-  const device_request wanted = parse_device(options.common.device);
-  const device dev = wanted.cuda ? device::cuda(wanted.index) : cpu;
+  const device dev = open_device(options.common);
   array<double> x;
   verify_times times;
   linear_system system =

@@ -22,9 +22,6 @@ struct command {
   int (*run)(std::span<const char* const> arguments);
 };
 
-/// All subcommands, in the order in which help lists them.
-std::span<const command> commands();
-
 // One in each cmd_NAME.cpp.
 int cmd_bench(std::span<const char* const> arguments);
 int cmd_classify(std::span<const char* const> arguments);
@@ -39,6 +36,20 @@ int cmd_price(std::span<const char* const> arguments);
 int cmd_reduce(std::span<const char* const> arguments);
 int cmd_solve(std::span<const char* const> arguments);
 int cmd_verify(std::span<const char* const> arguments);
+
+/// All subcommands, in the order in which help lists them.
+inline constexpr command commands[] = {
+    {"solve", "solve A x = b and say how good x is", cmd_solve},
+    {"verify", "prove how good a solution is that came from anywhere", cmd_verify},
+    {"price", "options by formula, exercise boundary or finite differences", cmd_price},
+    {"info", "facts of a matrix and a picture of its pattern", cmd_info},
+    {"gen", "write a model problem", cmd_gen},
+    {"convert", "rewrite a matrix or vectors in another format or order", cmd_convert},
+    {"reduce", "reduce sets of small matrices element by element", cmd_reduce},
+    {"classify", "the pattern of fingerprints: arch, loop, whorl", cmd_classify},
+    {"bench", "measure, and compare with published figures, peers and the hardware", cmd_bench},
+    {"devices", "list the CPU and the GPUs that vouch can use", cmd_devices},
+};
 
 /// What --version prints of this build and what it finds on the machine: a line for each fact, or one JSON object. No GPU
 /// is touched: its name comes from the driver's files.

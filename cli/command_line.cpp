@@ -164,11 +164,9 @@ void command_line::choice(std::string_view names, std::string_view what, std::st
   value(names, what, help, [&target, values, option = std::string(long_name(names))](const std::string& given) {
     const auto meets = [&given](std::string_view word) { return same_word(word, given); };
     const auto found = std::find_if(values.begin(), values.end(), meets);
-    if (found == values.end()) {
-      const std::string meant = did_you_mean(given, values);
+    if (found == values.end())
       throw usage_error(fmt::format("option {}: unknown value '{}'", option, given),
-                        (meant.empty() ? "" : meant + " ") + "valid values: " + either(values));
-    }
+                        did_you_mean(given, values, "valid values: " + either(values)));
     target = *found;
   });
   suggest({values.begin(), values.end()});

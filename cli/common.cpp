@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include <vouch/core/device_group.hpp>
 #include <vouch/core/error.hpp>
@@ -20,7 +19,6 @@ namespace vouch::cli {
 namespace {
 
 constexpr std::array<std::string_view, 3> device_kinds{"auto", "cpu", "cuda"};
-constexpr std::int64_t most_threads = 4096;
 
 // "all" or "0,1"
 device_request several_gpus(const std::string& list) {
@@ -34,10 +32,15 @@ device_request several_gpus(const std::string& list) {
 
 }  // namespace
 
+void add_threads_option(command_line& line, common_options& common) {
+  constexpr std::int64_t most = 4096;
+  line.count("--threads", common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", most);
+}
+
 void add_device_options(command_line& line, common_options& common, const char* about_gpus) {
   line.text("--device", "D", common.device, std::string("auto, cpu, cuda or cuda:K") + about_gpus + " [auto]");
   line.suggest({device_kinds.begin(), device_kinds.end()});
-  line.count("--threads", common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", most_threads);
+  add_threads_option(line, common);
 }
 
 void add_precision_option(command_line& line, common_options& common, const char* about_mixed) {
@@ -68,9 +71,8 @@ device_request parse_device(const std::string& text, bool takes_several) {
   if (several) return several_gpus(text.substr(5));
   if (text.starts_with("cuda:"))
     return {false, true, static_cast<int>(parse_count("--device cuda:K", text.substr(5), 0, 1023))};
-  const std::string meant = did_you_mean(text, device_kinds);
   throw usage_error(fmt::format("option --device: unknown value '{}'", text),
-                    (meant.empty() ? "" : meant + " ") + "valid values: auto, cpu, cuda or cuda:K");
+                    did_you_mean(text, device_kinds, "valid values: auto, cpu, cuda or cuda:K"));
 }
 
 device_group open_gpus(const device_request& asked) {
@@ -79,30 +81,9 @@ device_group open_gpus(const device_request& asked) {
 
 device open_cpu(const common_options& common) { return device::cpu(static_cast<int>(common.threads)); }
 
-nlohmann::ordered_json to_json(const device& first, const std::vector<int>& gpus) {
-  nlohmann::ordered_json object{
-      {"kind", first.kind()}, {"name", first.name()}, {"threads", nullptr}, {"gpus", nullptr}};
-  if (!first.is_cuda())
-    object["threads"] = first.threads();
-  else
-    object["gpus"] = gpus.empty() ? std::vector<int>{first.index()} : gpus;
-  return object;
-}
-
-nlohmann::ordered_json to_json(const device_group& devices) {
-  std::vector<int> gpus;
-  for (std::int64_t k = 0; k < devices.size(); ++k) gpus.push_back(devices[k].index());
-  return to_json(devices.front(), gpus);
-}
-
-void print_json(const nlohmann::ordered_json& object) {
-  // A file name that is no UTF-8 is shown with replacement characters rather than refused.
-  fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-}
-
-nlohmann::ordered_json matrix_json(const std::string& file, std::int64_t rows, std::int64_t cols,
-                                   std::int64_t nonzeros, bool symmetric) {
-  return {{"file", file}, {"rows", rows}, {"cols", cols}, {"nonzeros", nonzeros}, {"symmetric", symmetric}};
+device open_device(const common_options& common) {
+  const device_request wanted = parse_device(common.device, true);
+  return wanted.cuda ? device::cuda(wanted.index) : open_cpu(common);
 }
 
 void check_writable(const std::string& path) {

@@ -1,7 +1,6 @@
 // cli/common.hpp -- the options that mean the same in every subcommand, and what goes with them.
 #pragma once
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +30,8 @@ struct common_options {
 inline constexpr std::string_view matrix_files =
     "matrix: Matrix Market, .npy, SciPy's .npz, Harwell-Boeing, .tar.gz";
 
+/// --threads.
+void add_threads_option(command_line& line, common_options& common);
 /// --device and --threads.
 void add_device_options(command_line& line, common_options& common, const char* about_gpus = "");
 /// --precision double|single|mixed.
@@ -57,17 +58,8 @@ device_group open_gpus(const device_request& asked);
 inline constexpr const char* several_gpus_share = "; cuda:all or cuda:0,1: several share the work";
 /// The CPU with --threads threads.
 device open_cpu(const common_options& common);
-
-/// {"kind", "name", "threads", "gpus"} of the devices that were taken; threads is null on GPUs, gpus on a CPU.
-nlohmann::ordered_json to_json(const device_group& devices);
-/// The same by the first of them and the numbers of all; none: it alone.
-nlohmann::ordered_json to_json(const device& first, const std::vector<int>& gpus);
-/// Prints the one object of --json, indented.
-void print_json(const nlohmann::ordered_json& object);
-
-/// {"file", "rows", "cols", "nonzeros", "symmetric"}: the key "matrix" of every command that has one.
-nlohmann::ordered_json matrix_json(const std::string& file, std::int64_t rows, std::int64_t cols,
-                                   std::int64_t nonzeros, bool symmetric);
+/// The one device that --device names; the CPU for auto.
+device open_device(const common_options& common);
 
 /// Fails early, before hours of work, when a file could not be written there: no such folder, not writable; or
 /// when its name says that it is compressed.

@@ -2,14 +2,13 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <nlohmann/json.hpp>
 
-#include <vouch/core/config.hpp>
 #include <vouch/fingerprint/synthetic_print.hpp>
 
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
+#include "json.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -32,7 +31,7 @@ int gen_fingerprint(std::span<const char* const> arguments) {
   line.flag("--rotated", options.rotated, "turned by 4 to 10 degrees to either side");
   line.flag("--blank-paper", options.blank_paper, "paper without noise around it");
   line.text("-o,--output", "FILE", common.output, "the page: .png, else PGM");
-  line.count("--threads", common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
+  add_threads_option(line, common);
   add_report_options(line, common);
   if (!line.parse(arguments)) return goal_reached;
   if (common.output.empty())
@@ -48,16 +47,14 @@ int gen_fingerprint(std::span<const char* const> arguments) {
   const double seconds = clock.seconds();
   make_console(common).line(fmt::format("{}: a print of class {}, {:.2f} s", common.output, pattern, seconds));
   if (common.json)
-    print_json({{"schema", "vouch.gen/1"},
-                {"version", version},
-                {"problem", "fingerprint"},
-                {"file", common.output},
-                {"class", pattern},
-                {"seed", seed},
-                {"width", page.width},
-                {"height", page.height},
-                {"device", to_json(cpu)},
-                {"time_s", {{"total", seconds}}}});
+    print_json(object_of("gen", {{"problem", "fingerprint"},
+                                 {"file", common.output},
+                                 {"class", pattern},
+                                 {"seed", seed},
+                                 {"width", page.width},
+                                 {"height", page.height},
+                                 {"device", to_json(cpu)},
+                                 {"time_s", {{"total", seconds}}}}));
   return goal_reached;
 }
 

@@ -4,15 +4,13 @@
 
 #include <filesystem>
 #include <limits>
-#include <nlohmann/json.hpp>
 
-#include <vouch/core/config.hpp>
 #include <vouch/generate/matrix_set.hpp>
 
 #include "command.hpp"
 #include "command_line.hpp"
 #include "common.hpp"
-#include "sign_of_life.hpp"
+#include "json.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -44,7 +42,7 @@ int gen_matrix_set(std::span<const char* const> arguments) {
   line.text("--range", "LO:HI", range, "values are whole and uniform from LO to HI [0:9]");
   line.count("--seed", seed, 0, "of the values [1]");
   line.text("-o,--output", "FILE", common.output, "the set");
-  line.count("--threads", common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", 4096);
+  add_threads_option(line, common);
   add_report_options(line, common);
   if (!line.parse(arguments)) return goal_reached;
   const set_shape parsed = parse_shape("--shape", shape);
@@ -67,19 +65,17 @@ int gen_matrix_set(std::span<const char* const> arguments) {
                          : 0;
   log.line(fmt::format("{}: {} matrices, {} by {}, {:.3f} GB, {:.3f} s", common.output, problem.count,
                        problem.rows, problem.cols, static_cast<double>(bytes) * 1e-9, seconds));
-  if (common.json) {
-    nlohmann::ordered_json object{{"schema", "vouch.gen/1"}, {"version", version}, {"problem", "matrix-set"}};
-    object["file"] = common.output;
-    object["count"] = problem.count;
-    object["rows"] = problem.rows;
-    object["cols"] = problem.cols;
-    object["range"] = {problem.least, problem.most};
-    object["seed"] = seed;
-    object["bytes"] = bytes;
-    object["device"] = to_json(cpu);
-    object["time_s"] = {{"total", seconds}};
-    print_json(object);
-  }
+  if (common.json)
+    print_json(object_of("gen", {{"problem", "matrix-set"},
+                                 {"file", common.output},
+                                 {"count", problem.count},
+                                 {"rows", problem.rows},
+                                 {"cols", problem.cols},
+                                 {"range", json::array({problem.least, problem.most})},
+                                 {"seed", seed},
+                                 {"bytes", bytes},
+                                 {"device", to_json(cpu)},
+                                 {"time_s", {{"total", seconds}}}}));
   return goal_reached;
 }
 

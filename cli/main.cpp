@@ -22,7 +22,7 @@ std::string overview() {
       "  vouch solve A.mtx -h            all about one command\n"
       "\n"
       "Usage: vouch COMMAND [arguments] [options]\n";
-  for (const command& c : commands()) text += fmt::format("  {:<10}{}\n", c.name, c.summary);
+  for (const command& c : commands) text += fmt::format("  {:<10}{}\n", c.name, c.summary);
   text +=
       "\n"
       "  -h, --help      this page; vouch COMMAND -h for a command\n"
@@ -37,12 +37,12 @@ std::string overview() {
 }
 
 const command& find_command(std::string_view typed) {
-  for (const command& c : commands())
+  for (const command& c : commands)
     if (c.name == typed) return c;
   const bool option = typed.starts_with('-');
   std::vector<std::string_view> names;
   if (option) names = {"--version", "--help", "--generate"};
-  for (const command& c : commands()) names.push_back(c.name);
+  for (const command& c : commands) names.push_back(c.name);
   const std::string meant = did_you_mean(typed, names);
   throw usage_error(fmt::format("unknown {} '{}'", option ? "option" : "command", typed),
                     meant.empty() ? "vouch -h lists the commands" : meant);

@@ -33,7 +33,7 @@ command_table table_of(const command& c, std::vector<const char*> arguments) {
 
 std::vector<command_table> tables() {
   std::vector<command_table> all;
-  for (const command& c : commands()) {
+  for (const command& c : commands) {
     all.push_back(table_of(c, {}));
     for (const auto& [outer, word] : inner)
       if (c.run == outer) all.push_back(table_of(c, {word}));

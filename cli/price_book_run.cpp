@@ -3,21 +3,17 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
-#include <vouch/core/config.hpp>
 #include <vouch/core/cuda_devices.hpp>
 #include <vouch/price/book.hpp>
 #include <vouch/text/tokens.hpp>
 
 #include "command.hpp"
 #include "interrupt.hpp"
-#include "sign_of_life.hpp"
+#include "json.hpp"
 
 namespace vouch::cli {
 namespace {
-
-using json = nlohmann::ordered_json;
 
 constexpr std::size_t most_shown = 20;
 // Bytes of a file from which a GPU's start (a quarter of a second) is paid back by American options on one
@@ -69,14 +65,13 @@ void log_warnings(const console& log, const price_request& request, const book_r
 json lines_json(const std::vector<book_failure>& lines) {
   json all = json::array();
   for (const book_failure& f : lines)
-    all.push_back(
-        {{"line", f.line}, {"column", f.column > 0 ? json(f.column) : json(nullptr)}, {"message", f.message}});
+    all.push_back({{"line", f.line}, {"column", known_if(f.column > 0, f.column)}, {"message", f.message}});
   return all;
 }
 
 void print_object(const price_request& request, const book_report& report, const device_group& devices,
                   double seconds) {
-  json object{{"schema", "vouch.price/1"}, {"version", version}};
+  json object = object_of("price");
   object["book"] = request.book;
   object["output"] = request.common.output;
   object["options"] = report.options;
@@ -94,7 +89,7 @@ void print_object(const price_request& request, const book_report& report, const
   object["precision"] = "double";
   object["device"] = to_json(devices);
   object["time_s"] = {{"total", seconds}};
-  object["memory_bytes"] = {{"host_peak", host_peak_bytes()}, {"device_peak", device_peak_bytes()}};
+  object["memory_bytes"] = memory_json();
   print_json(object);
 }
 

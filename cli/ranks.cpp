@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,8 +29,8 @@
 
 #include "command.hpp"
 #include "interrupt.hpp"
+#include "json.hpp"
 #include "program.hpp"
-#include "solve_checkpoint.hpp"
 #include "solve_output.hpp"
 #include "solve_request.hpp"
 #include "usage.hpp"

@@ -1,15 +1,16 @@
-#include "solve_checkpoint.hpp"
+
+#include "solve_request.hpp"
 
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 #include <vouch/solve/methods.hpp>
 #include <vouch/solve/resume.hpp>
 
 #include "command_line.hpp"
+#include "json.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -105,14 +106,12 @@ void log_checkpoints(const console& log, solve_request& request, const std::func
   };
 }
 
-nlohmann::ordered_json checkpoint_json(const solve_request& request) {
+json checkpoint_json(const solve_request& request) {
   if (!request.kept) return nullptr;
-  nlohmann::ordered_json object{
-      {"file", nullptr}, {"iteration", nullptr}, {"written", request.kept->written()}};
-  if (!request.checkpoint_file.empty()) object["file"] = request.checkpoint_file;
-  if (request.kept->written() > 0) object["iteration"] = request.kept->iteration();
-  object["resumed_at"] = request.resumed_at ? nlohmann::ordered_json(*request.resumed_at) : nullptr;
-  return object;
+  return {{"file", or_null(request.checkpoint_file)},
+          {"iteration", known_if(request.kept->written() > 0, request.kept->iteration())},
+          {"written", request.kept->written()},
+          {"resumed_at", or_null(request.resumed_at)}};
 }
 
 }  // namespace vouch::cli

@@ -5,14 +5,39 @@
 #include <string>
 #include <vector>
 
+#include <vouch/core/array.hpp>
+#include <vouch/solve/linear_system.hpp>
 #include <vouch/solve/result.hpp>
+#include <vouch/solve/solver.hpp>
 
 #include "console.hpp"
 #include "solve_request.hpp"
-#include "solve_run.hpp"
-#include "solve_system.hpp"
 
 namespace vouch::cli {
+
+/// Seconds of the parts of a run.
+struct spent_seconds {
+  double cuda_start = 0, read = 0, setup = 0, transfer = 0, solve = 0, write = 0, total = 0;
+
+  void add(const solve_times& times) {
+    cuda_start += times.cuda_start;
+    setup += times.setup;
+    transfer += times.transfer;
+    solve += times.solve;
+  }
+};
+
+struct solve_outcome {
+  solve_result result;          // of the last run; times are those of all
+  array<double> x;              // column by column, on the CPU
+  std::vector<double> repeats;  // seconds to solve all columns, each time
+};
+
+/// The numbers that the file has.
+std::int64_t entries_of(const linear_system& system, const structure_facts& facts);
+
+/// The key "matrix" of a system: of a complex one with its field, and "symmetric" says whether it is Hermitian.
+nlohmann::ordered_json matrix_json(const linear_system& system, const structure_facts& facts);
 
 /// Before: facts of the system, the method and the device with the reasons, the tolerance.
 void log_task(const console& log, const solve_request& request, const linear_system& system, solver& A);

@@ -16,7 +16,6 @@
 #include <vouch/text/tokens.hpp>
 
 #include "command_line.hpp"
-#include "solve_checkpoint.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -43,11 +42,10 @@ std::string list(const std::vector<std::string>& names) {
 preconditioner_choice parse_precondition(const std::string& spec) {
   const std::vector<std::string> names = plain_precondition_names();
   const std::string name = spec.substr(0, spec.find(':'));
-  if (std::find(names.begin(), names.end(), name) == names.end()) {
-    const std::string meant = did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end()));
+  if (std::find(names.begin(), names.end(), name) == names.end())
     throw usage_error(fmt::format("option --precond: unknown value '{}'", spec),
-                      (meant.empty() ? "" : meant + " ") + "valid values: " + list(precondition_names()));
-  }
+                      did_you_mean(name, std::vector<std::string_view>(names.begin(), names.end()),
+                                   "valid values: " + list(precondition_names())));
   try {
     preconditioner_choice choice = parse_preconditioner(spec);
     check_parameters(choice);
@@ -68,9 +66,8 @@ void check_petsc(const solve_request& request) {
   if (request.precondition.empty() ||
       std::find(names.begin(), names.end(), request.precondition) != names.end())
     return;
-  const std::string meant = did_you_mean(request.precondition, names);
   throw usage_error(fmt::format("option --precond: '{}' is not one of PETSc's here", request.precondition),
-                    (meant.empty() ? "" : meant + " ") + fmt::format("there is {}", either(names)));
+                    did_you_mean(request.precondition, names, "there is " + either(names)));
 }
 
 // "NAME:VALUE" of an option; what says what the value is.
@@ -79,11 +76,9 @@ std::pair<std::string, std::string> named_value(const char* option, const std::s
                                                 const char* value) {
   const std::size_t colon = given.find(':');
   const std::string name = given.substr(0, colon);
-  if (std::find(names.begin(), names.end(), name) == names.end()) {
-    const std::string meant = did_you_mean(name, names);
+  if (std::find(names.begin(), names.end(), name) == names.end())
     throw usage_error(fmt::format("option {}: unknown value '{}'", option, name),
-                      (meant.empty() ? "" : meant + " ") + fmt::format("there is {}", either(names)));
-  }
+                      did_you_mean(name, names, "there is " + either(names)));
   if (colon == std::string::npos)
     throw usage_error(fmt::format("option {}: {} needs a {}", option, name, what),
                       fmt::format("as in {} {}:{}", option, name, value));

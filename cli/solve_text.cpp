@@ -108,6 +108,10 @@ double unit_roundoff(const solve_request& request) {
 
 }  // namespace
 
+std::int64_t entries_of(const linear_system& system, const structure_facts& facts) {
+  return system.complex_entries.value_or(facts.nonzeros);
+}
+
 void log_task(const console& log, const solve_request& request, const linear_system& system, solver& A) {
   const attempt& first = A.next();
   log_matrix(log, system, A.facts());

@@ -9,7 +9,6 @@
 
 #include "console.hpp"
 #include "solve_request.hpp"
-#include "solve_system.hpp"
 
 namespace vouch::cli {
 

@@ -4,9 +4,11 @@
 
 namespace vouch::cli {
 
-std::string did_you_mean(std::string_view typed, std::span<const std::string_view> names) {
+std::string did_you_mean(std::string_view typed, std::span<const std::string_view> names,
+                         const std::string& valid) {
   const std::string_view meant = nearest_name(typed, names);
-  return meant.empty() ? "" : "did you mean " + std::string(meant) + "?";
+  if (meant.empty()) return valid;
+  return "did you mean " + std::string(meant) + "?" + (valid.empty() ? "" : " " + valid);
 }
 
 std::string either(std::span<const std::string_view> names) {

@@ -13,8 +13,9 @@ class usage_error : public error {
   using error::error;
 };
 
-/// "did you mean X?", or "" where nothing is close.
-std::string did_you_mean(std::string_view typed, std::span<const std::string_view> names);
+/// "did you mean X?", where one of the names is close, and what else there is to say.
+std::string did_you_mean(std::string_view typed, std::span<const std::string_view> names,
+                         const std::string& valid = "");
 
 /// "a, b or c".
 std::string either(std::span<const std::string_view> names);

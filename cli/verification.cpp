@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include <vouch/interval/rounding.hpp>
@@ -16,7 +15,7 @@
 
 #include "command_line.hpp"
 #include "common.hpp"
-#include "solve_system.hpp"
+#include "json.hpp"
 #include "usage.hpp"
 
 namespace vouch::cli {
@@ -41,10 +40,6 @@ void take_radius(const char* option, const std::string& given, double& number, s
   number =
       error == number_error::overflow ? parse_real(option, given, 0) : add_up(value, decimal_radius(given));
   if (!(value >= 0)) throw usage_error(fmt::format("option {}: {} is below 0", option, given));
-}
-
-nlohmann::ordered_json known(bool there, double value) {
-  return there && std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
 }  // namespace
@@ -109,21 +104,20 @@ void withhold_overflow(const verification_request& request, view<const double> x
     }
 }
 
-nlohmann::ordered_json size_json(const solution_proof& v) {
-  return {{"max_absolute", known(v.verified, v.max_absolute)},
-          {"max_relative", known(v.verified, v.max_relative)},
-          {"median_relative", known(v.verified, v.median_relative)}};
+json size_json(const solution_proof& v) {
+  const auto known = [&](double number) { return v.verified ? or_null(number) : json(); };
+  return {{"max_absolute", known(v.max_absolute)},
+          {"max_relative", known(v.max_relative)},
+          {"median_relative", known(v.median_relative)}};
 }
 
-nlohmann::ordered_json to_json(const solution_proof& v) {
-  return {{"verified", v.verified},
-          {"method", v.method.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(v.method)},
-          {"max_absolute", known(v.verified, v.max_absolute)},
-          {"max_relative", known(v.verified, v.max_relative)},
-          {"median_relative", known(v.verified, v.median_relative)},
-          {"condition_estimate", known(v.verified, v.condition_estimate)},
-          {"seconds", v.seconds},
-          {"reason", v.reason}};
+json to_json(const solution_proof& v) {
+  json object{{"verified", v.verified}, {"method", or_null(v.method)}};
+  object.update(size_json(v));
+  object["condition_estimate"] = v.verified ? or_null(v.condition_estimate) : json();
+  object["seconds"] = v.seconds;
+  object["reason"] = v.reason;
+  return object;
 }
 
 void log_verification(const console& log, const solution_proof& v) {

@@ -7,19 +7,16 @@
 #include <cli/commit.hpp>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include <vouch/core/config.hpp>
 #include <vouch/core/device.hpp>
 #include <vouch/dense/factor/lapack.hpp>
 #include <vouch/solve/direct/sparse_backends.hpp>
 
+#include "json.hpp"
+
 namespace vouch::cli {
 namespace {
-
-using json = nlohmann::ordered_json;
-
-json text_or_null(const std::string& text) { return text.empty() ? json() : json(text); }
 
 const char* instruction_set() {
 #if defined(__x86_64__)
@@ -53,14 +50,14 @@ json facts(bool with_sparse) {
   const device cpu = device::cpu();
   return {{"schema", "vouch.version/1"},
           {"version", version},
-          {"commit", text_or_null(VOUCH_COMMIT)},
+          {"commit", or_null(std::string(VOUCH_COMMIT))},
           {"build", VOUCH_BUILD},
           {"cpu", fmt::format("{}, {}, {} threads", cpu.name(), instruction_set(), cpu.threads())},
-          {"cuda", built_with_cuda ? json(VOUCH_CUDA_FACTS) : json()},
+          {"cuda", known_if(built_with_cuda, VOUCH_CUDA_FACTS)},
           {"gpus", gpus()},
-          {"lapack", text_or_null(lapack::name())},
+          {"lapack", or_null(std::string(lapack::name()))},
           {"sparse", with_sparse ? backends() : json("vouch devices says which libraries are there")},
-          {"mpfr", built_with_mpfr ? json(VOUCH_MPFR_FACTS) : json()}};
+          {"mpfr", known_if(built_with_mpfr, VOUCH_MPFR_FACTS)}};
 }
 
 std::string shown(const json& value) {
@@ -75,7 +72,7 @@ std::string shown(const json& value) {
 
 std::string version_text(bool as_json) {
   const json all = facts(as_json);
-  if (as_json) return all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  if (as_json) return dump(all) + "\n";
   std::string text = fmt::format("vouch {}\n", version);
   for (const auto& [key, value] : all.items())
     if (key != "schema" && key != "version") text += fmt::format("{:<9}{}\n", key, shown(value));
