@@ -104,7 +104,7 @@ vouch_petsc functions_of(int index_bits = 32) {
   all.index_bits = index_bits;
   all.start = [](int, const char* const*) { return VOUCH_PETSC_DONE; };
   all.create = create;
-  all.names = [](const vouch_petsc_solver* s, const char** method, const char** preconditioner) {
+  all.names = [](const vouch_petsc_solver* s, const char** method, const char** preconditioner, const char**) {
     *method = s->method.c_str();
     *preconditioner = "hypre boomeramg";
   };

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-enum { VOUCH_PETSC_ABI = 1 };
+enum { VOUCH_PETSC_ABI = 2 };
 
 /* This rank's rows of a square matrix; columns are those of the whole matrix, ascending in each row, which has its
  * diagonal entry, if need be a zero. */
@@ -71,8 +71,10 @@ struct vouch_petsc {
   /* A copy of the matrix and all that is made ready for it. Words of an earlier call are forgotten. */
   enum vouch_petsc_code (*create)(const struct vouch_petsc_rows* rows, int words, const char* const* word,
                                   struct vouch_petsc_solver** made);
-  /* "cg" and "hypre boomeramg", as PETSc calls what it took. */
-  void (*names)(const struct vouch_petsc_solver* solver, const char** method, const char** preconditioner);
+  /* "cg", "hypre boomeramg" and "ptscotch", as PETSc calls what it took; partition: "" where ranks solve with the rows
+   * that they were given. */
+  void (*names)(const struct vouch_petsc_solver* solver, const char** method, const char** preconditioner,
+                const char** partition);
   /* Solves A d = r from d = 0; both have this rank's rows. */
   enum vouch_petsc_code (*solve)(struct vouch_petsc_solver* solver, const double* r, double* d,
                                  const struct vouch_petsc_task* task, struct vouch_petsc_outcome* outcome);

@@ -159,10 +159,11 @@ petsc_engine::petsc_engine(const vouch_petsc& functions, const row_matrix& A, co
   const ieee_environment here;  // what libraries of PETSc's set ends here
   require_done(A.ranks(), functions,
                functions.create(&rows, static_cast<int>(word.size()), word.data(), &solver_));
-  const char *method = "", *preconditioner = "";
-  functions.names(solver_, &method, &preconditioner);
+  const char *method = "", *preconditioner = "", *partition = "";
+  functions.names(solver_, &method, &preconditioner, &partition);
   method_ = method;
   preconditioner_ = preconditioner;
+  partition_ = partition;
 }
 
 petsc_engine::~petsc_engine() {
@@ -172,7 +173,8 @@ petsc_engine::~petsc_engine() {
 
 std::string petsc_engine::name() const {
   return std::string(functions_.library) + " on " + std::to_string(A_.ranks().size()) +
-         (A_.ranks().size() == 1 ? " rank" : " ranks") + ": " + method_ +
+         (A_.ranks().size() == 1 ? " rank" : " ranks") +
+         (partition_.empty() ? "" : ", rows partitioned by " + partition_) + ": " + method_ +
          (preconditioner_.empty() ? "" : ", " + preconditioner_);
 }
 

@@ -46,7 +46,7 @@ class petsc_engine final : public inner_solver<double> {
   const row_matrix& A_;
   const row_vectors& vectors_;
   vouch_petsc_solver* solver_ = nullptr;
-  std::string method_, preconditioner_, said_;
+  std::string method_, preconditioner_, partition_, said_;
   bool ran_ = false;
   int exceptions_ = std::uncaught_exceptions();
 };

@@ -25,7 +25,9 @@ struct vouch_petsc_solver {
   Mat A = nullptr;
   KSP ksp = nullptr;
   Vec r = nullptr, d = nullptr;
-  std::string method, preconditioner;
+  Vec own_r = nullptr, own_d = nullptr;  // by the caller's rows, where others are solved with
+  VecScatter moving = nullptr;           // from those rows to the ones that are solved with; nullptr: the same
+  std::string method, preconditioner, partition;
   void* defaults = nullptr;  // of KSPConvergedDefault
   bool watched = false;      // the method has a norm to go by
 
@@ -177,13 +179,123 @@ PetscErrorCode make_matrix(const vouch_petsc_rows& rows, Mat* made) {
   PetscCall(MatSetSizes(*made, local, local, n, n));
   PetscCall(MatSetType(*made, MATAIJ));
   PetscCall(copy_matrix(rows, *made));
-  if (rows.symmetric != 0) PetscCall(MatSetOption(*made, MAT_SYMMETRIC, PETSC_TRUE));
-  if (rows.definite != 0 && rows.constants_in_null_space == 0)
-    PetscCall(MatSetOption(*made, MAT_SPD, PETSC_TRUE));
+  return 0;
+}
+
+// Whether ranks need more values of each other than they have rows, two of them more than half as many.
+bool hangs_together_by_much(const vouch_petsc_rows& rows, int ranks) {
+  if (ranks == 1) return false;
+  std::vector<int32_t> elsewhere;
+  for (int64_t k = 0; k < rows.row_ptr[rows.rows]; ++k)
+    if (rows.col[k] < rows.first_row || rows.col[k] >= rows.first_row + rows.rows)
+      elsewhere.push_back(rows.col[k]);
+  std::sort(elsewhere.begin(), elsewhere.end());
+  auto values = static_cast<int64_t>(std::unique(elsewhere.begin(), elsewhere.end()) - elsewhere.begin());
+  MPI_Allreduce(MPI_IN_PLACE, &values, 1, MPI_INT64_T, MPI_SUM, all_ranks);
+  return 2 * values > std::min(2, ranks - 1) * rows.all_rows;
+}
+
+// The graph of A + A^T.
+PetscErrorCode make_graph(const vouch_petsc_rows& rows, Mat A, Mat* graph) {
+  Mat both = nullptr;
+  if (rows.symmetric == 0) {
+    PetscCall(MatTranspose(A, MAT_INITIAL_MATRIX, &both));
+    PetscCall(MatAXPY(both, 1, A, DIFFERENT_NONZERO_PATTERN));
+  }
+  PetscCall(MatConvert(both != nullptr ? both : A, MATMPIADJ, MAT_INITIAL_MATRIX, graph));
+  PetscCall(MatDestroy(&both));
+  return 0;
+}
+
+// One thread a rank in its scope: several of Scotch's find another partition on each run.
+class scotch_on_one_thread {
+ public:
+  scotch_on_one_thread() : sets_(std::getenv(name) == nullptr) {
+    if (sets_) setenv(name, "1", 0);
+  }
+  ~scotch_on_one_thread() {
+    if (sets_) unsetenv(name);
+  }
+  scotch_on_one_thread(const scotch_on_one_thread&) = delete;
+  scotch_on_one_thread& operator=(const scotch_on_one_thread&) = delete;
+
+ private:
+  static constexpr const char* name = "SCOTCH_PTHREAD_NUMBER";
+  bool sets_;
+};
+
+// Puts the rows of each rank into the order of reverse Cuthill and McKee.
+PetscErrorCode order_rows(Mat A, IS* taken) {
+  Mat part = nullptr, own = nullptr;
+  IS order = nullptr, of_columns = nullptr;
+  PetscCall(ISSort(*taken));
+  PetscCall(MatCreateSubMatrix(A, *taken, *taken, MAT_INITIAL_MATRIX, &part));
+  PetscCall(MatGetDiagonalBlock(part, &own));
+  PetscCall(MatGetOrdering(own, MATORDERINGRCM, &order, &of_columns));
+  PetscInt count = 0;
+  const PetscInt *row = nullptr, *place = nullptr;
+  PetscCall(ISGetLocalSize(*taken, &count));
+  PetscCall(ISGetIndices(*taken, &row));
+  PetscCall(ISGetIndices(order, &place));
+  std::vector<PetscInt> rows(static_cast<std::size_t>(count));
+  std::transform(place, place + count, rows.begin(), [row](PetscInt i) { return row[i]; });
+  PetscCall(ISRestoreIndices(order, &place));
+  PetscCall(ISRestoreIndices(*taken, &row));
+  PetscCall(ISDestroy(taken));
+  PetscCall(ISCreateGeneral(PETSC_COMM_WORLD, count, rows.data(), PETSC_COPY_VALUES, taken));
+  PetscCall(ISDestroy(&order));
+  PetscCall(ISDestroy(&of_columns));
+  PetscCall(MatDestroy(&part));
+  return 0;
+}
+
+// Gives the rows to ranks anew where that saves most of what ranks send each other, and with it what preconditioners of
+// a rank's rows leave out.
+PetscErrorCode partition_rows(const vouch_petsc_rows& rows, vouch_petsc_solver& solver) {
+  PetscMPIInt ranks = 1;
+  MPI_Comm_size(PETSC_COMM_WORLD, &ranks);
+  if (!hangs_together_by_much(rows, ranks)) return 0;
+  Mat graph = nullptr;
+  MatPartitioning partitioning = nullptr;
+  IS rank_of_row = nullptr, taken = nullptr;
+  PetscCall(make_graph(rows, solver.A, &graph));
+  PetscCall(MatPartitioningCreate(PETSC_COMM_WORLD, &partitioning));
+  PetscCall(MatPartitioningSetAdjacency(partitioning, graph));
+#if defined(PETSC_HAVE_PTSCOTCH)
+  PetscCall(MatPartitioningSetType(partitioning, MATPARTITIONINGPTSCOTCH));
+#endif
+  PetscCall(MatPartitioningSetFromOptions(partitioning));
+  {
+    const scotch_on_one_thread here;
+    PetscCall(MatPartitioningApply(partitioning, &rank_of_row));
+  }
+  MatPartitioningType type = nullptr;
+  PetscCall(MatPartitioningGetType(partitioning, &type));
+  solver.partition = type != nullptr ? type : "";
+  PetscCall(ISBuildTwoSided(rank_of_row, nullptr, &taken));
+  PetscCall(order_rows(solver.A, &taken));
+
+  Mat moved = nullptr;
+  PetscCall(MatCreateSubMatrix(solver.A, taken, taken, MAT_INITIAL_MATRIX, &moved));
+  PetscCall(MatCreateVecs(solver.A, &solver.own_d, &solver.own_r));
+  PetscCall(MatDestroy(&solver.A));
+  solver.A = moved;
+  PetscCall(MatCreateVecs(solver.A, &solver.d, &solver.r));
+  PetscCall(VecScatterCreate(solver.own_r, taken, solver.r, nullptr, &solver.moving));
+  PetscCall(ISDestroy(&taken));
+  PetscCall(ISDestroy(&rank_of_row));
+  PetscCall(MatPartitioningDestroy(&partitioning));
+  PetscCall(MatDestroy(&graph));
+  return 0;
+}
+
+PetscErrorCode state_facts(const vouch_petsc_rows& rows, Mat A) {
+  if (rows.symmetric != 0) PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+  if (rows.definite != 0 && rows.constants_in_null_space == 0) PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
   if (rows.constants_in_null_space != 0) {
     MatNullSpace constants = nullptr;
     PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, nullptr, &constants));
-    PetscCall(MatSetNullSpace(*made, constants));
+    PetscCall(MatSetNullSpace(A, constants));
     PetscCall(MatNullSpaceDestroy(&constants));
   }
   return 0;
@@ -229,7 +341,9 @@ PetscErrorCode make_solver(const vouch_petsc_rows& rows, int words, const char* 
   const prints_to_standard_error here;
   PetscCall(take_words(words, word));
   PetscCall(make_matrix(rows, &solver.A));
-  PetscCall(MatCreateVecs(solver.A, &solver.d, &solver.r));
+  PetscCall(partition_rows(rows, solver));
+  PetscCall(state_facts(rows, solver.A));
+  if (solver.moving == nullptr) PetscCall(MatCreateVecs(solver.A, &solver.d, &solver.r));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &solver.ksp));
   PetscCall(KSPSetOperators(solver.ksp, solver.A, solver.A));
   PetscCall(KSPSetFromOptions(solver.ksp));
@@ -254,8 +368,8 @@ void destroy(vouch_petsc_solver* solver) {
   if (!broken) {
     KSPDestroy(&solver->ksp);
     MatDestroy(&solver->A);
-    VecDestroy(&solver->r);
-    VecDestroy(&solver->d);
+    for (Vec* const v : {&solver->r, &solver->d, &solver->own_r, &solver->own_d}) VecDestroy(v);
+    VecScatterDestroy(&solver->moving);
     if (solver->defaults != nullptr) KSPConvergedDefaultDestroy(solver->defaults);
   }
   delete solver;
@@ -273,9 +387,11 @@ vouch_petsc_code create(const vouch_petsc_rows* rows, int words, const char* con
   return code;
 }
 
-void names(const vouch_petsc_solver* solver, const char** method, const char** preconditioner) {
+void names(const vouch_petsc_solver* solver, const char** method, const char** preconditioner,
+           const char** partition) {
   *method = solver->method.c_str();
   *preconditioner = solver->preconditioner.c_str();
+  *partition = solver->partition.c_str();
 }
 
 vouch_petsc_end end_of(KSPConvergedReason reason) {
@@ -295,6 +411,12 @@ vouch_petsc_end end_of(KSPConvergedReason reason) {
   }
 }
 
+PetscErrorCode move(VecScatter moving, Vec from, Vec to, ScatterMode way) {
+  PetscCall(VecScatterBegin(moving, from, to, INSERT_VALUES, way));
+  PetscCall(VecScatterEnd(moving, from, to, INSERT_VALUES, way));
+  return 0;
+}
+
 PetscErrorCode run(vouch_petsc_solver& solver, const double* r, double* d, const vouch_petsc_task& task,
                    vouch_petsc_outcome& outcome) {
   solver.task = &task;
@@ -305,11 +427,15 @@ PetscErrorCode run(vouch_petsc_solver& solver, const double* r, double* d, const
   constexpr double below_one = 0.999, largest = 1e300;
   PetscCall(KSPSetTolerances(solver.ksp, std::clamp(task.relative, 0.0, below_one), 0.0,
                              std::min(task.growth, largest), limit));
-  PetscCall(VecPlaceArray(solver.r, r));
-  PetscCall(VecPlaceArray(solver.d, d));
+  const bool moves = solver.moving != nullptr;
+  const Vec given_r = moves ? solver.own_r : solver.r, given_d = moves ? solver.own_d : solver.d;
+  PetscCall(VecPlaceArray(given_r, r));
+  PetscCall(VecPlaceArray(given_d, d));
+  if (moves) PetscCall(move(solver.moving, given_r, solver.r, SCATTER_FORWARD));
   PetscCall(KSPSolve(solver.ksp, solver.r, solver.d));
-  PetscCall(VecResetArray(solver.r));
-  PetscCall(VecResetArray(solver.d));
+  if (moves) PetscCall(move(solver.moving, solver.d, given_d, SCATTER_REVERSE));
+  PetscCall(VecResetArray(given_r));
+  PetscCall(VecResetArray(given_d));
   MPI_Wait(&solver.asking, MPI_STATUS_IGNORE);
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
   PetscInt iterations = 0;
