@@ -14,6 +14,7 @@
 #include <vouch/generate/solution.hpp>
 #include <vouch/io/matrix_market.hpp>
 #include <vouch/io/vectors.hpp>
+#include <vouch/text/tokens.hpp>
 
 #include "command.hpp"
 #include "command_line.hpp"
@@ -25,7 +26,6 @@ namespace vouch::cli {
 namespace {
 
 constexpr std::array<std::string_view, 3> orders{"natural", "random", "rcm"};
-constexpr std::array<std::string_view, 4> solutions{"ones", "smooth", "random", "integers"};
 constexpr std::string_view set_name = "matrix-set", print_name = "fingerprint";
 constexpr double any = -1.7976931348623157e308;  // the library checks what a problem can take
 
@@ -81,7 +81,7 @@ void declare(command_line& line, gen_options& o) {
   line.text("-o,--output", "FILE", o.common.output, "the matrix, as Matrix Market; dense also .npy");
   line.flag("--general", o.general, "write both triangles");
   line.text("--rhs", "FILE", o.rhs, "also b = A x, each element rounded once: .mtx, .npy or text");
-  line.choice("--solution", "X", o.solution, solutions,
+  line.choice("--solution", "X", o.solution, known_solution_words,
               "that x: ones, smooth, random or integers (0 to 49) [ones;");
   line.note("", "banded-dominant: integers]");
   line.text("--exact", "FILE", o.exact, "also x itself");
@@ -149,12 +149,6 @@ void check(gen_options& o) {
   check_kind(o);
 }
 
-known_solution kind_of(const std::string& name) {
-  if (name == "smooth") return known_solution::smooth;
-  if (name == "integers") return known_solution::integers;
-  return name == "random" ? known_solution::random : known_solution::ones;
-}
-
 // What was generated, for the log and the JSON object.
 struct generated_matrix {
   std::int64_t n = 0, nonzeros = 0;
@@ -191,7 +185,8 @@ template <class Matrix>
 void write_solution(atomic_files& files, const gen_options& o, const device& cpu, const Matrix& A,
                     std::int64_t n) {
   if (o.rhs.empty() && o.exact.empty()) return;
-  const array<double> x = make_solution(cpu, kind_of(o.solution), n, o.problem.seed);
+  const array<double> x =
+      make_solution(cpu, *find_word<known_solution>(known_solution_words, o.solution), n, o.problem.seed);
   if (!o.exact.empty()) write_vectors(files.open(o.exact), x, n);
   if (!o.rhs.empty()) write_vectors(files.open(o.rhs), right_hand_side(cpu, A, x), n);
 }
@@ -222,7 +217,8 @@ generated_matrix generate_complex_files(atomic_files& files, const console& log,
   say(log, o, made);
   write_matrix_market(files.open(o.common.output), A.all(), stored_as);
   if (o.rhs.empty() && o.exact.empty()) return made;
-  const array<double> real = make_solution(cpu, kind_of(o.solution), A.rows, o.problem.seed);
+  const array<double> real =
+      make_solution(cpu, *find_word<known_solution>(known_solution_words, o.solution), A.rows, o.problem.seed);
   array<complex> x(cpu, A.rows);
   for (std::int64_t i = 0; i < A.rows; ++i) x[i] = {real[i], -0.5 * real[i]};
   if (!o.exact.empty()) write_vectors(files.open(o.exact), view<const complex>(x), A.rows);

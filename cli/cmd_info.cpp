@@ -311,7 +311,7 @@ void print_object(const info_options& o, const found& r, const device& cpu, doub
                                  r.complex ? r.complex->symmetric : r.facts.symmetric, r.complex.has_value());
   object["structure"] = structure_json(r);
   if (r.multigrid) object["amg"] = multigrid_json(*r.multigrid);
-  if (r.signs) object["inertia"] = inertia_json(r.signs);
+  if (r.signs) object["inertia"] = described(*r.signs);
   object["device"] = to_json(cpu);
   object["time_s"] = {{"read", r.read_seconds}, {"structure", r.structure_seconds}, {"total", total}};
   print_json(object);

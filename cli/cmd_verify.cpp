@@ -85,7 +85,7 @@ json as_json(const verify_options& options, const json& matrix, const device& de
   object["solution"] = options.solution;
   object["device"] = to_json(dev);
   object["problem"] = proved.improved.problem;
-  object["error_bound"] = to_json(proved.verdict());
+  object["error_bound"] = described(proved.verdict());
   object["given"] = size_json(proved.given);
   object["improved"] = size_json(proved.improved);
   object["improved"]["corrections"] = proved.improved.refinements;

@@ -30,6 +30,32 @@ json known_if(bool known, const T& value) {
   return known ? json(value) : json();
 }
 
+/// Puts what describe() says of a result or a proof into an object.
+struct into_json {
+  json& object_;
+
+  template <class T>
+  void operator()(const char* key, const T& value) const {
+    object_[key] = value;
+  }
+  void operator()(const char* key, double value) const { object_[key] = or_null(value); }
+  template <class T>
+  void operator()(const char* key, const std::optional<T>& value) const {
+    object_[key] = or_null(value);
+  }
+  template <class Describe>
+  void object(const char* key, const Describe& describe) const {
+    describe(into_json{object_[key]});
+  }
+};
+/// The object that describe() makes of it.
+template <class T>
+json described(const T& what) {
+  json object;
+  describe(what, into_json{object});
+  return object;
+}
+
 /// {"kind", "name", "threads", "gpus"} of the devices that were taken; threads is null on GPUs, gpus on a CPU.
 json to_json(const device_group& devices);
 /// The same by the first of them and the numbers of all; none: it alone.

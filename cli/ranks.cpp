@@ -24,8 +24,6 @@
 #include <vouch/solve/distributed/row_solver.hpp>
 #include <vouch/text/file.hpp>
 #include <vouch/text/tokens.hpp>
-#include <vouch/verify/bound_text.hpp>
-#include <vouch/verify/error_bound.hpp>
 
 #include "command.hpp"
 #include "interrupt.hpp"
@@ -212,25 +210,7 @@ class solve_in_parts {
 
   void prove() {
     if (!request_.verification.asked() || !has_solution(outcome_.result.status)) return;
-    const row_bound bound = bound_rows(cpu_, *A_, b_, outcome_.x);
-    solution_proof proof;
-    proof.verified = bound.verified;
-    proof.method = bound.verified ? bound.method : "";
-    proof.reason = bound.reason;
-    proof.max_absolute = bound.max_absolute;
-    proof.max_relative = bound.max_relative;
-    proof.median_relative = bound.median_relative;
-    proof.condition_estimate = bound.condition_estimate;
-    proof.seconds = bound.seconds;
-    error_bound as_digits;
-    as_digits.verified = bound.verified;
-    as_digits.max_relative = bound.max_relative;
-    proof.digits = as_digits.digits();
-    proof.rows = A_->all_rows();
-    const double asked = request_.verification.relative();
-    proof.reached = bound.verified && (asked == 0 || bound.max_relative <= asked);
-    if (bound.verified && !proof.reached) proof.reason = vouch::detail::relative_shortfall(bound.max_relative);
-    outcome_.result.proof = std::move(proof);
+    outcome_.result.proof = bound_rows(cpu_, *A_, b_, outcome_.x, request_.verification.relative());
     log_verification(log_, *outcome_.result.proof);
   }
 

@@ -62,9 +62,6 @@ void write_history(atomic_file& file, const solve_report& report);
 void write_files(const solve_request& request, const linear_system& system, const solve_outcome& outcome,
                  const structure_facts& facts);
 
-/// {"positive", "negative", "zero"}, null where it is not known.
-nlohmann::ordered_json inertia_json(const std::optional<inertia>& signs);
-
 /// The object of --json, schema vouch.solve/1.
 /// Every key always, null for what is unknown, NaN or infinite; batch alone only where it is not null.
 nlohmann::ordered_json solve_json(const solve_request& request, const nlohmann::ordered_json& matrix,

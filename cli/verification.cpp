@@ -111,15 +111,6 @@ json size_json(const solution_proof& v) {
           {"median_relative", known(v.median_relative)}};
 }
 
-json to_json(const solution_proof& v) {
-  json object{{"verified", v.verified}, {"method", or_null(v.method)}};
-  object.update(size_json(v));
-  object["condition_estimate"] = v.verified ? or_null(v.condition_estimate) : json();
-  object["seconds"] = v.seconds;
-  object["reason"] = v.reason;
-  return object;
-}
-
 void log_verification(const console& log, const solution_proof& v) {
   if (!v.verified) return log.line("proved     nothing: " + v.reason);
   using vouch::detail::rounded_above;

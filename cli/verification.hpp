@@ -52,9 +52,7 @@ proof_request proof_for(const device& cpu, const verification_request& request, 
 /// Nothing counts as verified whose bounds are asked for and beyond what can be written.
 void withhold_overflow(const verification_request& request, view<const double> x, solution_proof& proof);
 
-/// The object "error_bound"; null for what is infinite or unknown.
-nlohmann::ordered_json to_json(const solution_proof& proof);
-/// The bounds alone, likewise.
+/// The bounds alone, as the object "error_bound" has them.
 nlohmann::ordered_json size_json(const solution_proof& proof);
 void log_verification(const console& log, const solution_proof& proof);
 /// A line for people.

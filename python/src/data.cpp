@@ -12,6 +12,7 @@
 #include <vouch/reduce/matrix_set.hpp>
 #include <vouch/solve/complex.hpp>
 #include <vouch/sparse/structure.hpp>
+#include <vouch/text/tokens.hpp>
 
 #include "bindings.hpp"
 
@@ -216,14 +217,12 @@ nb::list problem_list() {
 nb::tuple known_solution(std::int64_t rows, std::int64_t cols, vector_in<std::int64_t> indptr,
                          vector_in<std::int32_t> indices, vector_in<double> data, const std::string& kind,
                          std::uint64_t seed, int threads) {
-  constexpr const char* names[] = {"ones", "smooth", "random", "integers"};
-  const auto* const found = std::find(std::begin(names), std::end(names), kind);
-  if (found == std::end(names))
-    throw vouch::value_error("solution \"" + kind + "\" is none of ones, smooth, random, integers");
+  const auto wanted = vouch::find_word<vouch::known_solution>(vouch::known_solution_words, kind);
+  if (!wanted) throw vouch::value_error("solution \"" + kind + "\" is none of ones, smooth, random, integers");
   vouch::array<double> x, b;
   without_lock([&] {
     const vouch::device cpu = cpu_of(threads);
-    x = vouch::make_solution(cpu, static_cast<vouch::known_solution>(found - std::begin(names)), cols, seed);
+    x = vouch::make_solution(cpu, *wanted, cols, seed);
     b = vouch::right_hand_side(cpu, csr_of(rows, cols, indptr, indices, data), x);
     return true;
   });

@@ -231,6 +231,39 @@ vouch::solve_options options_of(const nb::dict& given) {
   return o;
 }
 
+// Puts what describe() says of a result or a proof into a dict: None for what is not known.
+struct into_dict {
+  nb::dict dict;
+
+  template <class T>
+  void operator()(const char* key, const T& value) const {
+    set(key, nb::cast(value));
+  }
+  void operator()(const char* key, double value) const {
+    set(key, std::isfinite(value) ? nb::cast(value) : nb::none());
+  }
+  template <class T>
+  void operator()(const char* key, const std::optional<T>& value) const {
+    value ? (*this)(key, *value) : set(key, nb::none());
+  }
+  template <class Describe>
+  void object(const char* key, const Describe& describe) const {
+    const into_dict inner;
+    describe(inner);
+    set(key, inner.dict);
+  }
+
+ private:
+  void set(const char* key, nb::object value) const { dict[key] = std::move(value); }
+};
+
+template <class T>
+nb::dict described(const T& what) {
+  const into_dict said;
+  describe(what, said);
+  return said.dict;
+}
+
 nb::dict report_of(const vouch::solve_report& r) {
   nb::dict d;
   d["status"] = vouch::name(r.status);
@@ -277,6 +310,7 @@ nb::dict report_of(const vouch::solve_report& r) {
 
 nb::dict result_of(const vouch::solve_result& r) {
   nb::dict d = report_of(r);
+  d["described"] = described(r);
   nb::list columns, attempts;
   if (r.columns.size() > 1)  // one says nothing new
     for (const vouch::solve_report& one : r.columns) columns.append(report_of(one));
@@ -310,6 +344,7 @@ nb::dict result_of(const vouch::solve_result& r) {
 
 nb::dict proof_of(vouch::solution_proof&& p) {
   nb::dict d;
+  d["described"] = described(p);
   d["verified"] = p.verified;
   d["reached"] = p.reached;
   d["method"] = p.method;

@@ -150,30 +150,9 @@ class Result:
 
     def to_dict(self):
         """What `vouch solve --json` says of a solve (vouch.solve/1): its keys, but for those of files and of the machine."""
-        r = self.report
-        times, unknown = r["times"], r["recurrence_residual"] is None or not r["rhs_norm"] > 0
-        return {
-            "schema": "vouch.solve/1", "method": r["method"], "method_reason": r["method_reason"] or None,
-            "preconditioner": r["preconditioner"], "backend": r["backend"] or None, "problem": r["problem"],
-            "rank": r["rank"], "inertia": r["inertia"], "precision": r["precision"], "status": r["status"],
-            "reason": r["reason"], "iterations": r["iterations"], "reproducible": r["reproducible"],
-            "residual": {"relative_true": _finite(r["relative_residual"]),
-                         "relative_recurrence": None if unknown else _finite(r["recurrence_residual"] / r["rhs_norm"]),
-                         "backward_error": _finite(r["backward_error"]), "normal_equations": _finite(r["normal_equations"])},
-            "condition_estimate": _finite(r["condition_estimate"]), "error_estimate": _finite(r["error_estimate"]),
-            "error_bound": self._bound(),
-            "time_s": {part: times[part] for part in ("setup", "transfer", "solve", "cuda_start")},
-        }
-
-    def _bound(self):
-        """What is proved of the error: by a proof that was asked for, or by the dominance that sweeps look for."""
-        if self.enclosure is not None:
-            return self.enclosure.to_dict()
-        if self.report["error_bound"] is None:
-            return None
-        return {"verified": True, "method": "dominance", "max_absolute": self.report["error_bound"], "max_relative": None,
-                "median_relative": None, "condition_estimate": None, "seconds": None,
-                "reason": self.report["error_bound_source"]}
+        times, bound = self.report["times"], {} if self.enclosure is None else {"error_bound": self.enclosure.to_dict()}
+        return {"schema": "vouch.solve/1", **self.report["described"], **bound,
+                "time_s": {part: times[part] for part in ("setup", "transfer", "solve", "cuda_start")}}
 
     def _repr_html_(self):
         rows = [("status", self.status), ("reason", self.reason), ("method", self.method),
@@ -181,11 +160,6 @@ class Result:
                 ("backward error", f"{self.backward_error:.3g}")]
         body = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in rows)
         return f"<table>{body}</table>{_convergence_svg(self.history)}"
-
-
-def _finite(number):
-    """As JSON has it: null for what is not known."""
-    return number if number is not None and math.isfinite(number) else None
 
 
 def _convergence_svg(history, width=420, height=160):
@@ -256,10 +230,7 @@ class Enclosure:
 
     def to_dict(self):
         """What `vouch verify --json` says of a proof: the keys of its error_bound (vouch.verify/1)."""
-        p = self._proof
-        return {"verified": p["verified"], "method": p["method"] or None, "max_absolute": _finite(self.max_absolute),
-                "max_relative": _finite(self.max_relative), "median_relative": _finite(self.median_relative),
-                "condition_estimate": _finite(self.condition_estimate), "seconds": p["seconds"], "reason": p["reason"]}
+        return dict(self._proof["described"])
 
     def __repr__(self):
         if not self.verified:

@@ -34,7 +34,7 @@ std::vector<double> random_rhs(std::int64_t n) {
 struct shared_answer {
   solve_report report;
   std::vector<double> x;
-  row_bound bound;
+  solution_proof bound;
   std::vector<double> radius;
 };
 
@@ -330,7 +330,7 @@ TEST(row_bound, takes_an_unsymmetric_matrix_of_dominant_rows) {
       const view<const double> rhs(b.data(), A.rows());
       EXPECT_EQ(solve_rows(device::cpu(1), A, rhs, {x.data(), A.rows()}, options).status,
                 solve_status::converged);
-      const row_bound bound = bound_rows(device::cpu(1), A, rhs, {x.data(), A.rows()});
+      const solution_proof bound = bound_rows(device::cpu(1), A, rhs, {x.data(), A.rows()});
       ASSERT_TRUE(bound.verified) << bound.reason;
       for (std::int64_t i = 0; i < A.rows(); ++i)
         EXPECT_LE(std::fabs(x[static_cast<std::size_t>(i)] - 1), bound.radius[i]);

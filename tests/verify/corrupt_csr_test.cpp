@@ -476,7 +476,7 @@ class gauntlet {
       for (const row_method method : {row_method::cg, row_method::jacobi}) {
         array<double> solution = array<double>::zeros(dev_, M_.rows);
         const solve_report report = solve_rows(dev_, rows, b(), solution, {few_steps(), method});
-        const row_bound bound = bound_rows(dev_, rows, b(), solution);
+        const solution_proof bound = bound_rows(dev_, rows, b(), solution);
         if (!sound_) continue;  // entries that stand twice, or in any order, are taken
         if (M_.is_finite()) expect_converged(M_, b_, solution, report.status, case_ + "solve_rows");
         if (bound.verified) expect_within(exact_, solution, bound.radius.to_vector(), case_ + "bound_rows");

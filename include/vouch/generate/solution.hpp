@@ -1,6 +1,8 @@
 // vouch/generate/solution.hpp -- right-hand sides whose solution is known.
 #pragma once
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/device.hpp>
@@ -16,6 +18,9 @@ enum class known_solution {
   random,   // uniform in [-1, 1)
   integers  // from 0 to 49: A x is exact where A holds integers that are not too large
 };
+
+/// Their words, in that order.
+inline constexpr std::array<std::string_view, 4> known_solution_words{"ones", "smooth", "random", "integers"};
 
 /// n elements of a solution, on the CPU; random and integers are functions of i and seed.
 array<double> make_solution(const device& dev, known_solution kind, std::int64_t n, std::uint64_t seed = 1);

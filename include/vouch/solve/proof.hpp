@@ -1,6 +1,8 @@
 // vouch/solve/proof.hpp -- what is proved of the solutions of a system, for all its right-hand sides.
 #pragma once
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,22 @@ struct solution_proof {
 
 struct error_bound;
 struct tridiagonal_bound;
+
+/// What the key "error_bound" of JSON says of a proof; describe() in vouch/solve/result.hpp has what say is.
+template <class Say>
+void describe(const solution_proof& proof, const Say& say) {
+  const auto known = [&](double number) {
+    return proof.verified ? number : std::numeric_limits<double>::quiet_NaN();
+  };
+  say("verified", proof.verified);
+  say("method", proof.method.empty() ? std::nullopt : std::optional(proof.method));
+  say("max_absolute", known(proof.max_absolute));
+  say("max_relative", known(proof.max_relative));
+  say("median_relative", known(proof.median_relative));
+  say("condition_estimate", known(proof.condition_estimate));
+  say("seconds", proof.seconds);
+  say("reason", proof.reason);
+}
 
 /// Joins the bound of a column to those of the columns before: the worst of each number.
 void add_column(solution_proof& all, const error_bound& one, bool first);

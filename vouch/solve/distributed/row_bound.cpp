@@ -16,6 +16,7 @@
 #include <vouch/solve/loop/checkpoint.hpp>
 #include <vouch/verify/bound_text.hpp>
 #include <vouch/verify/elements.hpp>
+#include <vouch/verify/error_bound.hpp>
 #include <vouch/verify/pass.hpp>
 #include <vouch/verify/rows.hpp>
 
@@ -165,11 +166,13 @@ class row_proof {
 
 }  // namespace
 
-row_bound bound_rows(const device& cpu, const row_matrix& A, view<const double> b, view<const double> x) {
+solution_proof bound_rows(const device& cpu, const row_matrix& A, view<const double> b, view<const double> x,
+                          double relative) {
   const ieee_environment here;
   distributed::require_rows("bound_rows", A, b, x);
   const stopwatch clock;
-  row_bound result;
+  solution_proof result;
+  result.rows = A.all_rows();
   row_proof proof(cpu, A);
   if (!proof.holds()) {
     result.reason = "no positive v with <A> v > 0 was found: the matrix does not look like an H-matrix";
@@ -193,8 +196,15 @@ row_bound bound_rows(const device& cpu, const row_matrix& A, view<const double> 
   result.median_relative = proof.median_relative(with_halo.data(), result.radius);
   result.condition_estimate = proof.norm() * proof.inverse_norm();
   result.verified = std::isfinite(result.max_absolute);
-  result.reason = result.verified ? every_component_within(result.max_absolute)
-                                  : "the bound of the error is not finite: x is not, or a bound overflows";
+  result.reached = result.verified && (relative == 0 || result.max_relative <= relative);
+  result.reason = result.reached    ? every_component_within(result.max_absolute)
+                  : result.verified ? relative_shortfall(result.max_relative)
+                                    : "the bound of the error is not finite: x is not, or a bound overflows";
+  if (result.verified) result.method = "h-matrix";
+  error_bound as_digits;
+  as_digits.verified = result.verified;
+  as_digits.max_relative = result.max_relative;
+  result.digits = as_digits.digits();
   result.seconds = clock.seconds();
   return result;
 }

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include <vouch/solve/driver/prove_solution.hpp>
 #include <vouch/solve/driver/ready_method.hpp>
 #include <vouch/solve/proof.hpp>
+#include <vouch/solve/result.hpp>
 #include <vouch/verify/bound_text.hpp>
 #include <vouch/verify/error_bound.hpp>
 #include <vouch/verify/full_rank.hpp>
@@ -108,6 +110,18 @@ solution_proof unproved(const std::string& reason) {
   solution_proof none;
   none.reason = reason;
   return none;
+}
+
+std::optional<solution_proof> proof_by_dominance(const solve_report& r) {
+  if (!r.error_bound) return {};
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  solution_proof proof;
+  proof.verified = true;
+  proof.method = "dominance";
+  proof.reason = r.error_bound_source;
+  proof.max_absolute = *r.error_bound;
+  proof.max_relative = proof.median_relative = proof.condition_estimate = proof.seconds = unknown;
+  return proof;
 }
 
 solution_proof about_given(view<const double> given, view<const double> improved, const solution_proof& proved,
