@@ -169,6 +169,7 @@ TEST_F(tool_schema, fingerprints) {
   ASSERT_EQ(run("gen fingerprint -o a.pgm -q").code, 0);
   write("classes.txt", "a.pgm W\n");
   keeps("classify a.pgm --model '" + model + "'");
+  if (!built_with_mpfr) GTEST_SKIP() << "no MPFR";
   keeps("classify a.pgm --verify --labels classes.txt --model '" + model + "'");
 }
 
