@@ -243,27 +243,10 @@ void warn_of_slips(const console& log, const price_request& request, const prici
     log.warning("only European options with constant coefficients and no barrier have the further Greeks");
 }
 
-void warn_of_what_is_idle(const console& log, const price_request& request) {
+void warn_of_idle_steps(const console& log, const price_request& request) {
   const fd_options& fd = request.method.finite_difference;
-  const contract& c = request.option;
   if (fd.scheme == time_scheme::exponential && fd.time_steps > 0)
     log.warning("the exponential scheme takes no steps: --steps has no effect");
-  const double expiry = c.plain.expiry;
-  bool has_date = false;
-  for (const double date : c.exercise_dates)
-    if (date >= 0 && date < expiry)
-      has_date = true;
-    else if (date != expiry)
-      log.warning(fmt::format(
-          "the exercise date {:g} does not lie between today (0) and expiry ({:g}): it has no effect", date,
-          expiry));
-  if (c.exercise == exercise_style::bermudan && !has_date)
-    log.warning("a bermudan option without dates before its expiry is a european one (--dates)");
-  for (const cash_dividend& d : c.dividends)
-    if (!(d.time > 0 && d.time < expiry))
-      log.warning(
-          fmt::format("the dividend at {:g} does not lie between today (0) and expiry ({:g}): it has no effect",
-                      d.time, expiry));
 }
 
 std::string reason_for_cpu(const pricing& p) {
@@ -291,7 +274,7 @@ int cmd_price(std::span<const char* const> arguments) {
   if (request.verify) known = prove(request, p);
   if (!request.plot.empty()) write_surface_plot(request, p);
   if (!p.tolerance_met) warn_of_tolerance(log, request, p);
-  warn_of_what_is_idle(log, request);
+  warn_of_idle_steps(log, request);
   warn_of_slips(log, request, p);
   if (request.common.precision != precision_used(request, p))
     log.warning(fmt::format("computed in {} precision: {}", precision_used(request, p),

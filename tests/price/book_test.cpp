@@ -371,6 +371,25 @@ TEST_F(book, likely_slips_are_named) {
   EXPECT_EQ(r.warnings[1].message, "the barrier 95 is touched already: the spot is 100");
 }
 
+TEST_F(book, what_lies_outside_an_options_life_is_named) {
+  const book_report r = price(
+      "type,exercise,spot,strike,volatility,expiry,dividends,dates\n"
+      "call,,100,100,0.2,1,0.5:1;1.5:2,\n"
+      "call,,100,100,0.2,1,0.5:1,\n"
+      "put,bermudan,100,100,0.2,1,,0.5;1;1.25\n"
+      "put,bermudan,100,100,0.2,1,,1\n");
+  EXPECT_EQ(r.priced, 4);
+  ASSERT_EQ(r.warnings.size(), 3u);
+  EXPECT_EQ(r.warnings[0].line, 2);
+  EXPECT_EQ(r.warnings[0].message,
+            "the dividend at 1.5 does not lie between today (0) and expiry (1): it has no effect");
+  EXPECT_EQ(r.warnings[1].line, 4);
+  EXPECT_EQ(r.warnings[1].message,
+            "the exercise date 1.25 does not lie between today (0) and expiry (1): it has no effect");
+  EXPECT_EQ(r.warnings[2].line, 5);
+  EXPECT_EQ(r.warnings[2].message, "a bermudan option without dates before its expiry is a european one");
+}
+
 TEST_F(book, further_greeks) {
   book_options options;
   options.more_greeks = true;

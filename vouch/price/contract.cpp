@@ -188,8 +188,31 @@ double payoff_on_grid(const contract& c, double spot) {
   return payoff_at(o, there ? o.strike * (1 + sign_of(o.type) * alike) : spot);
 }
 
+namespace {
+
+// What stands in a contract and has no effect on it.
+void add_idle_dates(const contract& c, std::vector<std::string>& slips) {
+  const double expiry = c.plain.expiry;
+  const auto idle = [&](const char* what, double date) {
+    slips.push_back(std::string(what) + number_text(date) + " does not lie between today (0) and expiry (" +
+                    number_text(expiry) + "): it has no effect");
+  };
+  bool has_date = false;
+  for (const double date : c.exercise_dates) {
+    has_date |= date >= 0 && date < expiry;
+    if (!(date >= 0 && date <= expiry)) idle("the exercise date ", date);
+  }
+  if (c.exercise == exercise_style::bermudan && !has_date)
+    slips.emplace_back("a bermudan option without dates before its expiry is a european one");
+  for (const cash_dividend& d : c.dividends)
+    if (!(d.time > 0 && d.time < expiry)) idle("the dividend at ", d.time);
+}
+
+}  // namespace
+
 std::vector<std::string> slips_of(const contract& c) {
   std::vector<std::string> slips;
+  add_idle_dates(c, slips);
   const plain_option& o = c.plain;
   double highest = c.volatilities.empty() && c.local_volatility.empty() ? o.volatility : 0;
   for (const curve_step& step : c.volatilities) highest = std::max(highest, step.value);

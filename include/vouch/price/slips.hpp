@@ -17,7 +17,8 @@ inline bool may_be_a_slip(const plain_option& o) {
   return o.volatility > unlikely_volatility || (o.barrier != barrier_kind::none && barrier_is_hit(o));
 }
 
-/// Sentences: a volatility above 5, a barrier that is touched already.
+/// Sentences: dates and dividends that lie outside the option's life, a bermudan option without dates in it, a volatility
+/// above 5, a barrier that is touched already.
 std::vector<std::string> slips_of(const contract& c);
 
 }  // namespace vouch
