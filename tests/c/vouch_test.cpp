@@ -152,6 +152,10 @@ TEST(c_interface, refuses_with_a_message) {
     EXPECT_EQ(vouch_price(&option, &result), VOUCH_VALUE) << tolerance;
   }
   option.tolerance = 0;
+  option.exercise = "bermudan";
+  EXPECT_EQ(vouch_price(&option, &result), VOUCH_VALUE);
+  EXPECT_STREQ(vouch_message(), "exercise: a bermudan option needs dates, and vouch_option has none");
+  option.exercise = nullptr;
   option.spot = nan;
   EXPECT_EQ(vouch_price(&option, &result), VOUCH_VALUE);
   EXPECT_EQ(result.price, 0);
@@ -208,6 +212,24 @@ TEST(c_interface, an_action_answers_for_its_own_nan) {
   EXPECT_EQ(vouch_solver_solve(s.solver, 1, b, bad, nullptr), VOUCH_VALUE);
   EXPECT_NE(std::string(vouch_message()).find("the start vector holds a NaN"), std::string::npos)
       << vouch_message();
+}
+
+TEST(c_interface, reasons_are_there_whole) {
+  EXPECT_STREQ(vouch_solver_reason(nullptr), "");
+  const double singular[] = {1, 1, 1, 1}, b[] = {1, 2};
+  double x[2] = {};
+  freed s;
+  ASSERT_EQ(vouch_solver_create_dense(&s.solver, 2, singular, 2, 0, nullptr), VOUCH_OK) << vouch_message();
+  EXPECT_STREQ(vouch_solver_reason(s.solver), "");
+  vouch_report r;
+  ASSERT_EQ(vouch_solver_solve(s.solver, 1, b, x, &r), VOUCH_OK) << vouch_message();
+  const std::string whole = vouch_solver_reason(s.solver);
+  EXPECT_GT(whole.size(), 20U);
+  EXPECT_EQ(whole.substr(0, sizeof r.reason - 1), r.reason);
+  vouch_proof proof;
+  ASSERT_EQ(vouch_solver_prove(s.solver, 1, b, x, 0, nullptr, &proof), VOUCH_OK) << vouch_message();
+  EXPECT_EQ(std::string(vouch_solver_reason(s.solver)).substr(0, sizeof proof.reason - 1), proof.reason);
+  EXPECT_NE(vouch_solver_reason(s.solver), whole);
 }
 
 TEST(c_interface, setup_has_the_look_at_the_matrix) {

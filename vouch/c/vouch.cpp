@@ -173,6 +173,7 @@ struct vouch_solver {
   std::unique_ptr<vouch::linear_operator<double>> action;
   std::optional<vouch::solver> solver;
   double reported = 0;  // of the solver's setup seconds
+  std::string reason;   // of the last solve or proof
 };
 
 namespace vouch {
@@ -324,6 +325,7 @@ vouch_code vouch_solver_solve(vouch_solver* solver, int64_t count, const double*
     const double setup = solver->solver->setup_seconds();
     result.times.setup += setup - std::exchange(solver->reported, setup);
     if (report != nullptr) *report = report_of(result);
+    solver->reason = std::move(result.reason);
   });
 }
 
@@ -336,18 +338,24 @@ vouch_code vouch_solver_prove(vouch_solver* solver, int64_t count, const double*
     if (!(relative >= 0 && relative < 1)) throw value_error("relative is not in [0, 1)");
     proof_request request;
     request.relative = relative;
-    const solution_proof found = solver->solver->prove(columns(b, n, count), columns(x, n, count), request);
+    solution_proof found = solver->solver->prove(columns(b, n, count), columns(x, n, count), request);
     for (std::int64_t i = 0; radius != nullptr && i < n * count; ++i)
       radius[i] = i < found.radius.size() ? found.radius[i] : std::numeric_limits<double>::infinity();
-    if (proof == nullptr) return;
-    *proof = {};
-    proof->verified = found.verified;
-    proof->reached = found.reached;
-    proof->digits = found.digits;
-    put(proof->reason, found.reason);
-    proof->max_absolute = found.max_absolute;
-    proof->max_relative = found.max_relative;
+    if (proof != nullptr) {
+      *proof = {};
+      proof->verified = found.verified;
+      proof->reached = found.reached;
+      proof->digits = found.digits;
+      put(proof->reason, found.reason);
+      proof->max_absolute = found.max_absolute;
+      proof->max_relative = found.max_relative;
+    }
+    solver->reason = std::move(found.reason);
   });
+}
+
+const char* vouch_solver_reason(const vouch_solver* solver) {
+  return solver != nullptr ? solver->reason.c_str() : "";
 }
 
 void vouch_cancel(void) { ending.request(); }
@@ -360,6 +368,9 @@ vouch_code vouch_price(const vouch_option* option, vouch_price_result* result) {
     contract c;
     c.plain.type = kind_of("type", option->type, type_of);
     c.exercise = kind_of("exercise", option->exercise, exercise_of);
+    if (c.exercise == exercise_style::bermudan)
+      throw value_error("exercise: a bermudan option needs dates, and vouch_option has none",
+                        "european or american; the command line and C++ take dates");
     c.plain.payoff = kind_of("payoff", option->payoff, payoff_of);
     c.plain.barrier = kind_of("barrier", option->barrier, barrier_of);
     c.plain.spot = option->spot;

@@ -69,7 +69,7 @@ typedef struct vouch_report {
   int has_solution;   /* x is of use */
   char status[24];    /* "converged", "max_iterations", ... (docs/contract.md) */
   char method[32];    /* "cg" */
-  char reason[256];   /* one line, cut where it is longer */
+  char reason[256];   /* one line, cut where it is longer: vouch_solver_reason() */
   int64_t column;     /* from 0 */
   int64_t iterations; /* of all columns */
   double residual;    /* ||b - A x||_2 / ||b||_2, recomputed */
@@ -100,6 +100,10 @@ typedef struct vouch_proof {
  * radius: NULL, or n * columns bounds, one for each component; proof may be NULL. */
 vouch_code vouch_solver_prove(vouch_solver* solver, int64_t columns, const double* b, double* x,
                               double relative, double* radius, vouch_proof* proof);
+
+/* The reason in the last report or proof of this solver, whole; "" before the first, and of NULL. Valid until the solver's
+ * next call. */
+const char* vouch_solver_reason(const vouch_solver* solver);
 
 /* Asks what solves or proves in this process, on any thread, through this interface, to end soon: iterations with the
  * status interrupted, other work with VOUCH_CANCELLED. Holds until vouch_cancel_clear(). Safe in signal handlers. */
