@@ -11,6 +11,7 @@
 
 #include <vouch/dense/sparsify.hpp>
 #include <vouch/io/matrix_market.hpp>
+#include <vouch/io/scipy_npz.hpp>
 #include <vouch/io/vectors.hpp>
 #include <vouch/solve/complex.hpp>
 #include <vouch/sparse/ordering.hpp>
@@ -149,7 +150,7 @@ void declare(command_line& line, convert_options& o) {
   line.example("vouch convert A.mtx B.mtx --order rcm", "renumber the unknowns for a narrow band");
   line.example("vouch convert x.mtx x.npy", "vectors between .mtx, .npy and text");
   line.argument("IN", o.in, "a matrix or vectors: .mtx, .npy, text, SciPy's .npz, Harwell-Boeing, .tar.gz");
-  line.argument("OUT", o.out, ".mtx, .npy or text, by its name");
+  line.argument("OUT", o.out, ".mtx, .npy, SciPy's sparse .npz or text, by its name");
   line.choice("--format", "F", o.format, formats, "of a .mtx: coordinate or array [as IN; array from vectors]");
   line.choice("--store", "S", o.store, stores,
               "of coordinates: general, symmetric, skew-symmetric, hermitian [as IN]");
@@ -194,6 +195,8 @@ void convert(const device& cpu, const console& log, const convert_options& o, sy
   with_sign_of_life(log, "writing", [&] {
     if (coordinate)
       write_matrix_market(files.open(o.out), sparse(cpu, A), stored_as);
+    else if (o.out.ends_with(".npz"))
+      write_scipy_npz(files.open(o.out), sparse(cpu, A));
     else
       write_dense(cpu, files.open(o.out), A);
   });

@@ -206,6 +206,18 @@ TEST_F(tool_convert, between_coordinate_array_and_text) {
   EXPECT_EQ(content("E.mtx").rfind("%%MatrixMarket matrix coordinate real general\n3 3 7\n", 0), 0u);
 }
 
+TEST_F(tool_convert, to_an_archive_of_scipy_and_back) {
+  write("A.mtx", small_symmetric);
+  ASSERT_EQ(run("convert A.mtx A.npy --format array -q").code, 2);  // of .mtx alone
+  ASSERT_EQ(run("convert A.mtx A.npy -q").code, 0);
+  for (const char* from : {"A.mtx", "A.npy"}) {
+    ASSERT_EQ(run(std::string("convert ") + from + " B.npz -q").code, 0);
+    EXPECT_EQ(content("B.npz").substr(0, 4), "PK\3\4");
+    ASSERT_EQ(run("convert B.npz C.mtx --store symmetric -q").code, 0);
+    EXPECT_EQ(content("C.mtx"), small_symmetric);
+  }
+}
+
 // The content says what a file is, not its name.
 TEST_F(tool_convert, zeros_keep_their_signs) {
   const std::string text = "1 -0\n-0 2.5\n",
@@ -231,6 +243,20 @@ TEST_F(tool_convert, zeros_keep_their_signs) {
   write("Z.txt", "1 -0\n3 4\n5 6\n");  // not square
   ASSERT_EQ(run("convert Z.txt C.txt --transpose -q").code, 0);
   EXPECT_EQ(content("C.txt"), "1 3 5\n-0 4 6\n");
+}
+
+// The triangle that stands in a file of symmetric, skew-symmetric or hermitian arrays is both.
+TEST_F(tool_convert, zeros_of_half_an_array_keep_their_signs) {
+  const std::string head = "%%MatrixMarket matrix array ";
+  write("A.mtx", head + "real symmetric\n2 2\n-0\n-0\n0\n");
+  ASSERT_EQ(run("convert A.mtx A.txt -q").code, 0);
+  EXPECT_EQ(content("A.txt"), "-0 -0\n-0 0\n");
+  write("S.mtx", head + "real skew-symmetric\n3 3\n-0\n2\n0\n");
+  ASSERT_EQ(run("convert S.mtx S.txt -q").code, 0);
+  EXPECT_EQ(content("S.txt"), "0 0 -2\n-0 0 -0\n2 0 0\n");
+  write("H.mtx", head + "complex hermitian\n2 2\n-0 0\n-0 -0\n1 0\n");
+  ASSERT_EQ(run("convert H.mtx H.txt -q").code, 0);
+  EXPECT_EQ(content("H.txt"), "-0 0 -0 0\n-0 -0 1 0\n");
 }
 
 TEST_F(tool_convert, a_name_may_promise_another_format) {

@@ -120,7 +120,7 @@ TEST_F(tool_pattern_batch, what_does_not_fit_is_refused) {
            {"b", npy_file("(3, 2)", std::vector<double>(6, 1))}});
   refused("as many right-hand sides");
   archive({offsets, {"indices", npy_file("(4,)", {0, 1.5, 0, 1})}, data, b});
-  refused("indices holds what is no index");
+  refused("indices: element 1 is 1.5, no index");
   archive({offsets, {"indices", npy_file("(4,)", {1, 0, 0, 1})}, data, b});
   refused("row 0");
   EXPECT_EQ(run("solve --batch a.npz").err.find(".hpp"), std::string::npos);

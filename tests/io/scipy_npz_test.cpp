@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include <temporary.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/io/decimal_radii.hpp>
+#include <vouch/io/scipy_npz.hpp>
 #include <vouch/io/vectors.hpp>
 
 namespace vouch {
@@ -199,6 +201,29 @@ TEST_F(ScipyNpz, any_byte_of_a_member_may_be_wrong) {
         } catch (const parse_error&) {
         }
       }
+}
+
+// SciPy itself reads such files in python/tests.
+TEST_F(ScipyNpz, what_is_written_reads_back) {
+  const std::int64_t row_ptr[] = {0, 2, 2, 4};
+  const std::int32_t col[] = {0, 3, 1, 2};
+  const double val[] = {-0.0, 5e-324, 0.1, -1e308};
+  {
+    atomic_file file(folder.path("W.npz"));
+    write_scipy_npz(file, csr_view<const double>{3, 4, 4, row_ptr, col, val});
+    file.commit();
+  }
+  const csr<double> A = read_csr(device::cpu(2), folder.path("W.npz"));
+  EXPECT_EQ(A.rows, 3);
+  EXPECT_EQ(A.cols, 4);
+  EXPECT_TRUE(std::equal(A.row_ptr.begin(), A.row_ptr.end(), row_ptr, row_ptr + 4));
+  EXPECT_TRUE(std::equal(A.col.begin(), A.col.end(), col, col + 4));
+  ASSERT_EQ(A.nonzeros(), 4);
+  EXPECT_EQ(std::memcmp(A.val.data(), val, sizeof val), 0);
+
+  const double broken[] = {1, 2, 3, std::numeric_limits<double>::infinity()};
+  atomic_file file(folder.path("X.npz"));
+  EXPECT_THROW(write_scipy_npz(file, csr_view<const double>{3, 4, 4, row_ptr, col, broken}), value_error);
 }
 
 }  // namespace

@@ -511,23 +511,28 @@ npy_array parse_npy(const std::string& name, std::string_view bytes) {
   return result;
 }
 
+std::string npy_header_text(const char* type, std::span<const std::int64_t> shape, bool by_columns) {
+  std::string header = std::string("{'descr': '") + type + "', 'fortran_order': ";
+  header.append(by_columns && shape.size() > 1 ? "True" : "False");
+  header.append(", 'shape': (");
+  for (std::size_t k = 0; k < shape.size(); ++k)
+    header.append(k > 0 ? " " : "")
+        .append(number_text(shape[k]))
+        .append(k == 0 || k + 1 < shape.size() ? "," : "");
+  header.append("), }");
+  constexpr std::size_t before = 10;  // magic, version, length
+  header.resize((before + header.size() + 1 + 63) / 64 * 64 - before - 1, ' ');
+  header += '\n';
+  const char fixed[] = {1, 0, static_cast<char>(header.size() % 256), static_cast<char>(header.size() / 256)};
+  return std::string(magic).append(fixed, sizeof fixed) + header;
+}
+
 namespace {
 
 template <class T>
 void write_array(atomic_file& file, const char* type, view<const T> values, std::span<const std::int64_t> shape,
                  bool by_columns) {
-  std::string header = std::string("{'descr': '") + type + "', 'fortran_order': ";
-  header.append(by_columns && shape.size() > 1 ? "True" : "False");
-  header.append(", 'shape': (").append(number_text(shape[0])).append(",");
-  if (shape.size() > 1) header.append(" ").append(number_text(shape[1]));
-  header.append("), }");
-  constexpr std::size_t before = 10;  // magic, version, length
-  header.resize((before + header.size() + 1 + 63) / 64 * 64 - before - 1, ' ');
-  header += '\n';
-  file.write(magic);
-  const char fixed[] = {1, 0, static_cast<char>(header.size() % 256), static_cast<char>(header.size() / 256)};
-  file.write({fixed, sizeof fixed});
-  file.write(header);
+  file.write(npy_header_text(type, shape, by_columns));
   for (std::int64_t k = 0; k < values.size(); ++k) {
     char bytes[sizeof(T)];
     std::memcpy(bytes, &values[k], sizeof bytes);

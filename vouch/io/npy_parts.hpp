@@ -1,4 +1,5 @@
-// vouch/io/npy_parts.hpp -- .npy files in memory and members of .npz archives, before elements become doubles; private.
+// vouch/io/npy_parts.hpp -- .npy files in memory and members of .npz archives, before elements become doubles, and the
+// header of what is written; private.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -44,6 +45,9 @@ npy_bytes look_at_npy(const std::string& name, std::string_view bytes);
 ///
 /// Throws  parse_error  text; a NaN or an infinity
 array<double> npy_doubles(const device& cpu, const npy_bytes& from, read_as what);
+
+/// What stands before the elements of an .npy file: magic, version and header. type is NumPy's name, as "<f8".
+std::string npy_header_text(const char* type, std::span<const std::int64_t> shape, bool by_columns);
 
 /// Calls use(at) where at(k) is element k of integers; those beyond int64 come out negative.
 ///

@@ -46,9 +46,11 @@ class sparse_archive {
   // The name of the format.
   std::string begin(matrix_market_header& header) {
     if (!zip_.has("format") || !zip_.has("shape") || !zip_.has("data"))
-      throw parse_error(
-          path_, 0, 0, "the .npz archive holds no sparse matrix: format, shape or data is missing",
-          "scipy.sparse.save_npz writes one; --batch reads tridiagonal systems from dl, d, du and b");
+      throw parse_error(path_, 0, 0,
+                        "the .npz archive holds no sparse matrix: format, shape or data is missing",
+                        "scipy.sparse.save_npz writes one; --batch reads systems of one pattern from indptr, "
+                        "indices, data and b, "
+                        "tridiagonal ones from dl, d, du and b");
     take({"format", "shape"});
     const std::string format = format_name();
     take_shape();

@@ -11,6 +11,7 @@
 #include <vouch/io/named_arrays.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 #include <vouch/text/file.hpp>
+#include <vouch/text/number.hpp>
 
 namespace vouch {
 namespace {
@@ -30,7 +31,10 @@ std::vector<Integer> whole_numbers(const std::string& path, const char* name, co
   numbers.reserve(array.values.size());
   for (const double value : array.values) {
     if (!(value >= 0 && value <= most && value == std::floor(value)))
-      throw parse_error(path, 0, 0, std::string(name) + " holds what is no index");
+      throw parse_error(path, 0, 0,
+                        std::string(name) + ": element " + std::to_string(numbers.size()) + " is " +
+                            number_text(value) + ", no index",
+                        "indices are whole numbers from 0 to " + number_text(most));
     numbers.push_back(static_cast<Integer>(value));
   }
   return numbers;

@@ -66,7 +66,9 @@ class batch_arrays {
   explicit batch_arrays(const std::string& path)
       : path_(path),
         arrays_(path, names,
-                "a batch has the arrays dl, d, du and b, as by numpy.savez(FILE, dl=dl, d=d, du=du, b=b)") {}
+                "a batch has the arrays dl, d, du and b, as by numpy.savez(FILE, dl=dl, d=d, du=du, b=b), or, "
+                "of sparse "
+                "systems of one pattern, indptr, indices, data and b") {}
 
   tridiagonal_systems batch() const {
     const npy_array &d = arrays_.need("d"), &b = arrays_.need("b");

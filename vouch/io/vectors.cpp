@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <concepts>
 #include <deque>
 #include <mutex>
 #include <vector>
@@ -19,12 +20,34 @@
 namespace vouch {
 namespace {
 
-// As Vectors; read(...) reads a coordinate file. A general array is already in the order of the result, a symmetric one
-// is not.
+// Both triangles of a matrix of which elements has one, column by column: signs of zeros are kept.
+template <class T>
+array<T> both_triangles(const device& cpu, const matrix_market_header& header, const array<T>& elements) {
+  const std::int64_t n = header.rows, below = holds_lower_triangle(header.stored_as) ? 0 : 1;
+  const auto mirrored = [&](T value) -> T {
+    if constexpr (std::same_as<T, std::complex<double>>)
+      if (header.stored_as == symmetry::hermitian) return std::conj(value);
+    return header.stored_as == symmetry::skew_symmetric ? -value : value;
+  };
+  array<T> whole = array<T>::zeros(cpu, n * n);
+  std::int64_t next = 0;
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = j + below; i < n; ++i) {
+      const T value = elements[next++];
+      whole[j * n + i] = value;
+      if (i != j) whole[i * n + j] = mirrored(value);
+    }
+  return whole;
+}
+
+// As Vectors; read(...) reads a coordinate file. A general array is already in the order of the result.
 template <class Vectors, class T, class Read>
 Vectors read_columns(const device& cpu, line_reader& reader, const matrix_market_header& header, Read read) {
-  if (header.format == matrix_format::array && header.stored_as == symmetry::general)
-    return {header.rows, header.cols, read_array_elements<T>(cpu, reader, header)};
+  if (header.format == matrix_format::array) {
+    array<T> elements = read_array_elements<T>(cpu, reader, header);
+    if (header.stored_as != symmetry::general) elements = both_triangles(cpu, header, elements);
+    return {header.rows, header.cols, std::move(elements)};
+  }
   const csr<T> A = read(cpu, reader, header);
   Vectors result{A.rows, A.cols, array<T>::zeros(cpu, A.rows * A.cols)};
   for (std::int64_t i = 0; i < A.rows; ++i)
