@@ -32,6 +32,15 @@ print(len(os.listdir("/proc/self/task")), any(os.readlink(f"/proc/self/fd/{f}").
     assert not {"scipy", "logging", "threading", "subprocess", "pandas"} & set(out[2:])
 
 
+def test_the_module_shows_nothing_of_the_library():
+    from vouchnum import _core
+
+    module = ctypes.CDLL(_core.__file__)
+    assert module.PyInit__core
+    # Another copy of what was linked statically would take its place, or be taken for it.
+    assert not hasattr(module, "_ZN5vouch6device3cpuEi")
+
+
 def test_the_hosts_numbers_of_threads_stay():
     omp = ctypes.CDLL("libgomp.so.1").omp_get_max_threads
     try:
