@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include <vouch/core/cgroup.hpp>
 #include <vouch/core/config.hpp>
 #include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/device.hpp>
@@ -39,7 +40,14 @@ std::int64_t cpu_memory_free() {
     }
     facts.ignore(256, '\n');
   }
-  return available;
+  return std::min(available, cgroup_limits().memory_left().value_or(available));
+}
+
+// Threads beyond the quota of a container would be stopped while the others wait for them at barriers.
+int usual_threads() {
+  static const int quota = cgroup_limits().processors().value_or(most_threads);
+  return std::getenv("OMP_NUM_THREADS") != nullptr ? omp_get_max_threads()
+                                                   : std::min(omp_get_max_threads(), quota);
 }
 
 }  // namespace
@@ -57,7 +65,7 @@ void device::release(stream_owner* owner) noexcept {
 device device::cpu(int threads) {
   if (threads < 0) throw value_error("a negative number of threads: " + std::to_string(threads));
   device dev;
-  dev.threads_ = std::min(threads > 0 ? threads : omp_get_max_threads(), most_threads);
+  dev.threads_ = std::min(threads > 0 ? threads : usual_threads(), most_threads);
   return dev;
 }
 

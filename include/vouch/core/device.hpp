@@ -13,7 +13,7 @@ namespace VOUCH_PUBLIC vouch {
 /// No CUDA context exists before the first cuda(), best() or cuda_devices().
 class device {
  public:
-  /// The CPU with this many threads; 0 takes OMP_NUM_THREADS, else all cores.
+  /// The CPU with this many threads; 0 takes OMP_NUM_THREADS, else all cores, in a container those of its quota.
   static device cpu(int threads = 0);
 
   /// CUDA GPU number index, with a new stream.
@@ -41,7 +41,7 @@ class device {
   const char* kind() const { return is_cuda() ? "cuda" : "cpu"; }
   /// The hardware's marketing name.
   std::string name() const;
-  /// Bytes that an allocation can hope for now.
+  /// Bytes that an allocation can hope for now, in a container of what its limit leaves.
   std::int64_t memory_free() const;
   /// Number of multiprocessors of a GPU, cores on the CPU.
   int processors() const;
