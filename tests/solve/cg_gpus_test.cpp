@@ -2,6 +2,8 @@
 // between GPUs is tested on one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -9,7 +11,11 @@
 #include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/device_group.hpp>
 #include <vouch/core/error.hpp>
+#include <vouch/core/stopwatch.hpp>
 #include <vouch/solve/krylov/cg.hpp>
+#include <vouch/solve/krylov/cg_engines.hpp>
+#include <vouch/solve/krylov/cg_system.hpp>
+#include <vouch/solve/precond/amg.hpp>
 #include <vouch/solve/solver.hpp>
 
 #include "groups.hpp"
@@ -112,6 +118,124 @@ void expect_right_and_same_for_all_layouts(const std::vector<std::vector<int>>& 
     expect_right_and_same_on<T>(teams, blocks, layout::bsr, precondition);
     expect_right_and_same_on<T>(teams, pairs, layout::complex, precondition);
   }
+}
+
+template <class T>
+void expect_right_and_same_with_chebyshev(const std::vector<std::vector<int>>& teams) {
+  for (const layout kept_as : {layout::automatic, layout::csr}) {
+    expect_right_and_same_on<T>(teams, testing::laplacian(60), kept_as, "chebyshev");
+    expect_right_and_same_on<T>(teams, scattered(5003), kept_as, "chebyshev");
+  }
+}
+
+// Seven points of a box, some of whose couplings are weaker than others.
+csr<double> in_space(std::int32_t nx, std::int32_t ny, std::int32_t nz) {
+  std::vector<testing::triplet> entries;
+  for (std::int32_t i = 0; i < nx * ny * nz; ++i) {
+    const std::int32_t x = i % nx, y = i / nx % ny, z = i / (nx * ny);
+    double sum = 1e-3;
+    const auto link = [&](bool there, std::int32_t j) {
+      const double weight = there ? 1 + 0.1 * (std::min(i, j) % 7) : 1;
+      if (there) entries.push_back({i, j, -weight});
+      sum += weight;
+    };
+    link(z > 0, i - nx * ny);
+    link(y > 0, i - nx);
+    link(x > 0, i - 1);
+    link(x + 1 < nx, i + 1);
+    link(y + 1 < ny, i + nx);
+    link(z + 1 < nz, i + nx * ny);
+    entries.push_back({i, i, sum});
+  }
+  return testing::from_triplets(nx * ny * nz, entries);
+}
+
+// By multigrid whose levels from least_rows rows on are shared.
+template <class T>
+answer solve_by_levels(const csr<double>& A, const std::vector<double>& b, const std::vector<int>& gpus,
+                       int degree, std::int64_t least_rows) {
+  const device gpu = device::cuda(0);
+  const csr<T> matrix = convert_values<T, double>(device::cpu(1), A.all()).to(gpu);
+  const std::vector<T> rhs(b.begin(), b.end());
+  const array<T> right = array<T>::from(gpu, rhs);
+  array<T> x = array<T>::zeros(gpu, A.rows);
+  amg_options levels;
+  levels.degree = degree;
+  levels.type = amg_type::structured;
+  const auto M = make_amg<T>(gpu, matrix.all(), levels);
+  const auto engine = cg_gpus_general_cuda<T>(gpu, matrix.all(), *M, gpus, layout::automatic, least_rows);
+  answer a;
+  a.report = cg_with_engine<T>(gpu, matrix.all(), right, x, {}, *engine, M.get(), stopwatch{});
+  const std::vector<T> got = x.to_vector();
+  a.x.assign(got.begin(), got.end());
+  return a;
+}
+
+template <class T>
+void expect_right_and_same_with_levels(const std::vector<std::vector<int>>& teams, const csr<double>& A,
+                                       int degree, std::int64_t least_rows) {
+  const std::vector<double> b = testing::random_vector(A.rows, 5);
+  const std::string what = std::to_string(A.rows) + " rows, degree " + std::to_string(degree) + ", from " +
+                           std::to_string(least_rows) + " rows on ";
+  const answer one = solve_by_levels<T>(A, b, {0}, degree, least_rows);
+  ASSERT_EQ(one.report.status, solve_status::converged) << what << one.report.reason;
+  EXPECT_LE(relative_residual(A, b, one.x), sizeof(T) == 4 ? 1e-5 : 1e-8) << what;
+  if (degree == 2) {
+    const answer alone = solve<T>(device::cuda(0), A, b, {}, "amg");
+    EXPECT_LE(std::abs(alone.report.iterations - one.report.iterations), 1) << what;
+  }
+  for (const std::vector<int>& team : teams)
+    expect_same_bits(solve_by_levels<T>(A, b, team, degree, least_rows), one,
+                     what + std::to_string(team.size()));
+  // Whoever visits a level.
+  expect_same_bits(solve_by_levels<T>(A, b, teams.front(), degree, 1000000), one, what + "but one level");
+}
+
+template <class T>
+void expect_right_and_same_with_levels(const std::vector<std::vector<int>>& teams) {
+  const csr<double> space = in_space(25, 21, 23);
+  for (const int degree : {1, 2, 3}) expect_right_and_same_with_levels<T>(teams, space, degree, 100);
+  expect_right_and_same_with_levels<T>(teams, in_space(40, 4, 9), 2, 100);  // fewer planes than GPUs may be
+  expect_right_and_same_with_levels<T>(teams, testing::laplacian(71), 2, 100);
+}
+
+// What compute-sanitizer follows: under it members on one GPU do not run beside each other.
+TEST(cg_gpus, preconditioners_of_one_member) {
+  VOUCH_NEEDS_GPU();
+  expect_right_and_same_on<double>({}, testing::laplacian(60), layout::automatic, "chebyshev");
+  expect_right_and_same_on<double>({}, scattered(5003), layout::csr, "chebyshev");
+  expect_right_and_same_with_levels<double>({{0}}, in_space(25, 21, 23), 3, 100);
+}
+
+TEST(cg_gpus, members_on_one_gpu_share_chebyshev) {
+  VOUCH_NEEDS_GPU();
+  const std::vector<std::vector<int>> teams{{0, 0}, {0, 0, 0}, {0, 0, 0, 0, 0, 0, 0, 0}};
+  expect_right_and_same_with_chebyshev<double>(teams);
+  expect_right_and_same_with_chebyshev<float>(teams);
+  for (const std::int32_t n : {1, 7, 97, 800})
+    expect_right_and_same_on<double>({{0, 0}, {0, 0, 0, 0, 0}}, scattered(n), layout::automatic, "chebyshev");
+}
+
+TEST(cg_gpus, members_on_one_gpu_share_the_levels_of_a_grid) {
+  VOUCH_NEEDS_GPU();
+  const std::vector<std::vector<int>> teams{{0, 0}, {0, 0, 0}, {0, 0, 0, 0, 0, 0, 0, 0}};
+  expect_right_and_same_with_levels<double>(teams);
+  expect_right_and_same_with_levels<float>(teams);
+}
+
+TEST(cg_gpus, two_gpus_share_preconditioners) {
+  VOUCH_NEEDS_TWO_GPUS();
+  const std::vector<std::vector<int>> teams{{0, 1}, {1, 0}, {0, 1, 0, 1}};
+  expect_right_and_same_with_chebyshev<double>(teams);
+  expect_right_and_same_with_levels<double>(teams);
+  expect_right_and_same_with_levels<float>(teams);
+}
+
+TEST(cg_gpus, a_preconditioner_ends_the_loop_where_the_start_is_the_solution) {
+  VOUCH_NEEDS_GPU();
+  const csr<double> A = testing::laplacian(30);
+  const std::vector<double> b(static_cast<std::size_t>(A.rows));
+  EXPECT_EQ(solve(device::cuda(0), A, b, on({0, 0}), "chebyshev").report.status, solve_status::converged);
 }
 
 TEST(cg_gpus, members_on_one_gpu_leave_the_bits_of_one) {
@@ -219,8 +343,12 @@ TEST(cg_gpus, what_they_do_not_take_is_refused) {
   options.precision = working_precision::mixed;
   refuses(options);
   options.precision = working_precision::double_;
-  options.preconditioner = preconditioner_choice{"amg"};
+  options.preconditioner = preconditioner_choice{"ic0"};
   refuses(options);
+  // by aggregation
+  const csr<double> far = scattered(5003);
+  EXPECT_THROW(solve(device::cuda(0), far, testing::random_vector(far.rows, 2), on({0, 0}), "amg"),
+               value_error);
 }
 
 TEST(gpus_named, lists_and_what_is_wrong_with_them) {

@@ -44,6 +44,17 @@ template <real T>
 std::unique_ptr<inner_solver<T>> cg_gpus_cuda(const device& home, csr_view<const T> A, const T* minv,
                                               std::span<const int> gpus, layout wanted = layout::automatic);
 
+/// The same with a preconditioner that they share: chebyshev, or amg with a structured hierarchy; M lives on home and
+/// must outlive the result. Levels of a hierarchy with fewer than least_rows rows are visited by one GPU alone.
+///
+/// Throws  as above; value_error  another preconditioner, or a hierarchy on a GPU that is not in the list
+inline constexpr std::int64_t least_rows_to_share = 4'000'000;
+template <real T>
+std::unique_ptr<inner_solver<T>> cg_gpus_general_cuda(const device& home, csr_view<const T> A,
+                                                      const preconditioner<T>& M, std::span<const int> gpus,
+                                                      layout wanted = layout::automatic,
+                                                      std::int64_t least_rows = least_rows_to_share);
+
 /// Both of these fused with the matrix for `width` (2, 4 or 8) columns at once, which share its traffic; runs
 /// take up to so many. M is absent or diagonal.
 template <real T>

@@ -1,4 +1,5 @@
 // Conjugate gradients for any operator and preconditioner, these between four small kernels. Bound by memory.
+#include <vouch/solve/krylov/cg_general.cuh>
 #include <vouch/solve/krylov/cg_graph.cuh>
 
 namespace vouch {
@@ -25,42 +26,13 @@ __global__ void __launch_bounds__(block)
 
 template <class T>
 __global__ void __launch_bounds__(block)
-    general_update(std::int64_t n, const control* c, const T* __restrict__ p, const T* __restrict__ q,
-                   T* __restrict__ r, T* __restrict__ d) {
-  if (c->s.event != solver_event::running) return;
-  const T alpha = static_cast<T>(c->s.alpha);
-  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n;
-       i += std::int64_t{gridDim.x} * block) {
-    d[i] += alpha * p[i];
-    r[i] -= alpha * q[i];
-  }
-}
-
-template <class T>
-__global__ void __launch_bounds__(block)
     general_direction(std::int64_t n, const T* __restrict__ r, const T* __restrict__ z, double* parts,
                       control* c, pinned_history* box, cudaGraphConditionalHandle loop, bool first) {
-  sums<2> products;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n;
-       i += std::int64_t{gridDim.x} * block) {
-    const double ri = r[i];
-    products.value[0] += ri * ri;
-    products.value[1] += ri * static_cast<double>(z[i]);
-  }
-  grid_sum(products, parts, &c->ticket, [&](const sums<2>& all) {
+  grid_sum(direction_products(n, r, z), parts, &c->ticket, [&](const sums<2>& all) {
     if (c->s.event != solver_event::running) return;
     cg_take_direction(c->s, all.value[0], all.value[1], c->rule, first ? 0 : c->s.iteration + 1);
     if (!first) report(*c, *box, c->s.iteration, c->s.rr, loop);
   });
-}
-
-template <class T>
-__global__ void __launch_bounds__(block)
-    general_turn(std::int64_t n, const control* c, const T* __restrict__ z, T* __restrict__ p, bool first) {
-  const T beta = first ? T{} : static_cast<T>(c->s.beta);
-  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < n;
-       i += std::int64_t{gridDim.x} * block)
-    p[i] = first ? z[i] : z[i] + beta * p[i];
 }
 
 template <class T>
@@ -82,7 +54,7 @@ class general_engine final : public graph_engine<T> {
     precondition();
     launch(this->dev_, "general_direction", this->shape(), general_direction<T>, this->n_, this->r_, z(),
            this->parts_.data(), this->control_.data(), this->box_.get(), cudaGraphConditionalHandle{}, true);
-    launch(this->dev_, "general_turn", this->shape(), general_turn<T>, this->n_, this->control_.data(), z(),
+    launch(this->dev_, "general_turn", this->shape(), general_turn<T>, this->n_, &this->control_.data()->s, z(),
            this->p_.data(), true);
     const cg_scalars s = this->control_.to_vector()[0].s;
     this->box_->residual_squared[0] = s.rr;
@@ -100,12 +72,12 @@ class general_engine final : public graph_engine<T> {
     A_.apply(this->dev_, {p, this->n_}, {q, this->n_});
     launch(this->dev_, "general_step", this->shape(), general_step<T>, this->n_, p, q, this->parts_.data(), c,
            this->box_.get(), loop);
-    launch(this->dev_, "general_update", this->shape(), general_update<T>, this->n_, c, p, q, this->r_,
+    launch(this->dev_, "general_update", this->shape(), general_update<T>, this->n_, &c->s, p, q, this->r_,
            this->d_);
     precondition();
     launch(this->dev_, "general_direction", this->shape(), general_direction<T>, this->n_, this->r_, z(),
            this->parts_.data(), c, this->box_.get(), loop, false);
-    launch(this->dev_, "general_turn", this->shape(), general_turn<T>, this->n_, c, z(), p, false);
+    launch(this->dev_, "general_turn", this->shape(), general_turn<T>, this->n_, &c->s, z(), p, false);
   }
 
   const linear_operator<T>& A_;

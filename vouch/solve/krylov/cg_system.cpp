@@ -82,9 +82,9 @@ cg_assembly<T> assemble_cg(const device& dev, csr_view<const T> A, const precond
   if (!gpus.empty()) {
     check_number_of_gpus(gpus.size());  // one may stand there twice
     if (!dev.is_cuda()) throw value_error("conjugate gradients on several GPUs: the operands must be on a GPU");
-    if (!fused)
-      throw value_error("conjugate gradients on several GPUs: no preconditioner or jacobi, not " + M->name());
-    if constexpr (built_with_cuda) parts.engine = cg_gpus_cuda(dev, A, minv, gpus, wanted);
+    if constexpr (built_with_cuda)
+      parts.engine =
+          fused ? cg_gpus_cuda(dev, A, minv, gpus, wanted) : cg_gpus_general_cuda(dev, A, *M, gpus, wanted);
     return parts;
   }
   if constexpr (built_with_cuda)

@@ -5,6 +5,7 @@
 #include <vouch/solve/precond/chebyshev_recurrence.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/solve/precond/eigenvalue_bound.hpp>
+#include <vouch/solve/precond/shared_polynomial.hpp>
 #include <vouch/sparse/spmv_plan.hpp>
 #include <vouch/sparse/valid_csr.hpp>
 
@@ -14,7 +15,7 @@ namespace {
 constexpr std::int64_t chunk = 512;  // rows whose product is still in cache when the sweep needs it
 
 template <real T>
-class chebyshev final : public preconditioner<T> {
+class chebyshev final : public preconditioner<T>, public shared_polynomial<T> {
  public:
   chebyshev(const device& dev, spmv_plan<T> plan, array<T> inverse, double bound, std::int64_t degree)
       : plan_(std::move(plan)),
@@ -24,6 +25,8 @@ class chebyshev final : public preconditioner<T> {
         recurrence_(bound, degree) {}
 
   std::string name() const override { return recurrence_.name(); }
+  const chebyshev_recurrence& recurrence() const override { return recurrence_; }
+  const T* inverse() const override { return inverse_.data(); }
 
   std::int64_t rows() const override { return plan_.rows(); }
 

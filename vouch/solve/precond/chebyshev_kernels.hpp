@@ -23,8 +23,12 @@ struct three_terms {
 
   VOUCH_HOST_DEVICE void operator()(std::int64_t i) const {
     const T residual = r != nullptr ? r[i] - w[i] : -w[i];
-    const T moved = momentum != T{} ? momentum * previous[i] : T{};
-    previous[i] = keep * z[i] + moved + step * (inverse[i] * residual);
+    previous[i] = next(residual, inverse[i], z[i], momentum != T{} ? previous[i] : T{});
+  }
+  /// The new iterate's element, from those of r - w, 1/D, z and previous.
+  VOUCH_HOST_DEVICE T next(T residual, T inverse_i, T zi, T before) const {
+    const T moved = momentum != T{} ? momentum * before : T{};
+    return keep * zi + moved + step * (inverse_i * residual);
   }
 };
 

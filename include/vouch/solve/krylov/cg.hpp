@@ -20,7 +20,8 @@ struct cg_options : stopping_criterion {
   bool matrix_checked = false;  // the caller knows A symmetric with a positive diagonal: skip the check
   layout matrix_layout = layout::automatic;  // another one also keeps the system out of on-chip memory
   /// GPUs that share the iterations, 1 to 8, each of which can read the others' memory; dev, which holds the operands,
-  /// may be one of them. Empty: dev alone. Only with no M or a diagonal one.
+  /// may be one of them. Empty: dev alone. M is absent, diagonal, of make_chebyshev(), or of make_amg() with a structured
+  /// hierarchy and then on one of them; levels of fewer than 4 million rows are visited by that one alone.
   std::vector<int> gpus{};
 };
 
@@ -37,7 +38,7 @@ struct cg_options : stopping_criterion {
 /// Cost    An iteration: 2 nnz + 14 n flops; the matrix once and 9 n values.
 /// Throws  shape_error  A not square, wrong lengths, M for another number of unknowns
 ///         value_error  A not symmetric, a zero or negative diagonal entry (the text names it), NaN or
-///                      infinity in b or x; GPUs of different kinds, or an M that is not diagonal on several
+///                      infinity in b or x; GPUs of different kinds, or an M that they do not share
 ///         no_cuda_error  no such GPU in options.gpus, or none of them may read another's memory
 /// Source  Hestenes, Stiefel 1952; one reduction an iteration: Meurant, Parallel Computing 5 (1987);
 ///         D'Azevedo, Eijkhout, Romine, LAPACK Working Note 56 (1993).

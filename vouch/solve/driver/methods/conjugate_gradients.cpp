@@ -105,17 +105,22 @@ double guess_iterations(const structure_facts& facts) {
   return std::min(of_a_grid, 1 + 9.5 * std::sqrt((1 + q) / (1 - q)));
 }
 
+// Whether the diagonals may be those of a grid.
+bool may_be_of_a_grid(const structure_facts& facts) {
+  constexpr std::int64_t least_diagonals = 5, most_diagonals = 27;
+  return facts.distinct_diagonals >= least_diagonals && facts.distinct_diagonals <= most_diagonals;
+}
+
 // Multigrid, set-up included, in iterations that are scaled by the diagonal. Measured on grids: on a CPU iterations are
 // far cheaper while the matrix stays in its caches. Where the diagonals may be those of a grid the set-up is that of
 // structured multigrid; what does not grow with the rows is many iterations of a small system.
 // On a GPU that is mostly launches.
 double all_of_multigrid(const structure_facts& facts, const solve_options& options) {
   constexpr double on_gpu = 600, from_memory = 1000, from_cache = 5000;
-  constexpr std::int64_t most_rows_in_cache = 4000000, least_diagonals = 5, most_diagonals = 27;
+  constexpr std::int64_t most_rows_in_cache = 4000000;
   const bool is_on_gpu = options.run_on && options.run_on->is_cuda();
   const auto n = static_cast<double>(facts.rows);
-  if (facts.distinct_diagonals >= least_diagonals && facts.distinct_diagonals <= most_diagonals)
-    return is_on_gpu ? 80 + 1.2e8 / (n + 2e5) : 150 + 2e6 / n;
+  if (may_be_of_a_grid(facts)) return is_on_gpu ? 80 + 1.2e8 / (n + 2e5) : 150 + 2e6 / n;
   if (is_on_gpu) return on_gpu;
   return facts.rows > most_rows_in_cache ? from_memory : from_cache;
 }
@@ -143,7 +148,8 @@ std::optional<prediction> predict(const system_facts& facts, const solve_options
     p.preconditioner.name = "jacobi";
   if (facts.form == matrix_form::sparse && facts.matrix.rows >= least_rows_of_multigrid &&
       options.goal.by_residual() && options.own_preconditioner == nullptr &&
-      options.precision != working_precision::mixed && options.gpus.empty()) {
+      options.precision != working_precision::mixed &&
+      (options.gpus.empty() || may_be_of_a_grid(facts.matrix))) {  // several share a structured hierarchy alone
     p.second_preconditioner = preconditioner_choice{"amg"};
     p.second_work = all_of_multigrid(facts.matrix, options) * p.iteration_work;
     p.second_iteration_work = iteration_of_multigrid * p.iteration_work;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,9 +19,11 @@
 #include <vouch/solve/loop/vector_update.hpp>
 #include <vouch/solve/precond/amg/build.hpp>
 #include <vouch/solve/precond/amg/complex_amg.hpp>
+#include <vouch/solve/precond/amg/cycle_steps.hpp>
 #include <vouch/solve/precond/amg/executor_cpu.hpp>
 #include <vouch/solve/precond/amg/levels.hpp>
 #include <vouch/solve/precond/amg/near_nullspace.hpp>
+#include <vouch/solve/precond/amg/shared_cycle.hpp>
 #include <vouch/solve/precond/amg/structured.hpp>
 #include <vouch/solve/precond/diagonal.hpp>
 #include <vouch/solve/precond/scale_factor.hpp>
@@ -266,7 +269,7 @@ void check_options(const amg_options& options) {
 }
 
 template <real T>
-class v_cycle final : public amg<T> {
+class v_cycle final : public amg<T>, public shared_cycle<T> {
  public:
   v_cycle(const device& dev, csr_view<const T> A, const amg_options& options,
           const std::vector<level>* pattern = nullptr)
@@ -298,6 +301,20 @@ class v_cycle final : public amg<T> {
     return rows;
   }
 
+  std::vector<shared_level> shared_levels() const override {
+    std::vector<shared_level> all;
+    for (const working_level& l : levels_)
+      if (is_structured())
+        all.push_back({&*l.made.by_stencil, l.made.between ? &*l.made.between : nullptr, l.made.grid, l.made.by,
+                       l.smoother, l.b.data(), l.x.data()});
+    return all;
+  }
+  const T* scale() const override { return scale_.data(); }
+  T factor() const override { return factor_; }
+  void visit_from(const device& dev, std::size_t depth) const override {
+    visit(steps_on_one{*this, dev}, depth);
+  }
+
   void refill(csr_view<const T> A) override {
     const ieee_environment here;
     if (A.rows != rows() || A.nonzeros != hierarchy_.levels.front().nonzeros)
@@ -321,7 +338,7 @@ class v_cycle final : public amg<T> {
     this->require_lengths(r, z);
     if (rows() == 0) return;
     scale_into(dev, rows(), T{1}, scale_.data(), r.data(), levels_.front().b.data());
-    visit(dev, 0);
+    visit_from(dev, 0);
     scale_into(dev, rows(), factor_, scale_.data(), levels_.front().x.data(), z.data());
   }
 
@@ -438,7 +455,7 @@ class v_cycle final : public amg<T> {
     for (int step = 0; step < steps; ++step) {
       stop.check();
       copy<float, float>(dev_, r, levels_.front().b);
-      visit(dev_, 0);
+      visit_from(dev_, 0);
       const array<float>& z = levels_.front().x;
       const float last = product;
       product = dot<float, float>(dev_, r, z);
@@ -446,7 +463,7 @@ class v_cycle final : public amg<T> {
         copy<float, float>(dev_, z, p);
       else
         scal<float>(dev_, product / last, p), axpy<float, float>(dev_, 1, z, p);
-      smooth(dev_, levels_.front(), 0, nullptr, 0, nullptr, 1, p.data(), q.data());
+      steps_on_one{*this, dev_}.combine(0, {0, nullptr, 0, nullptr, 1, p.data(), q.data()});
       const float energy = dot<float, float>(dev_, p, q);
       if (!(product > 0) || !(energy > 0)) return false;
       axpy<float, float>(dev_, -product / energy, q, r);
@@ -518,68 +535,51 @@ class v_cycle final : public amg<T> {
     return candidate;
   }
 
-  void smooth(const device& dev, const working_level& l, float a, const float* u, float b, const float* v,
-              float c, const float* w, float* out) const {
-    const combination terms{a, u, b, v, c, w, out};
-    if (l.made.by_stencil) return l.made.by_stencil->combine(dev, terms);
-    combine(dev, *l.made.by_A.plan, terms, product_.data());
-  }
+  // The steps of a cycle on one device (cycle_steps.hpp).
+  struct steps_on_one {
+    const v_cycle& cycle;
+    const device& dev;
 
-  // The smoother's polynomial in A times v, but for its last step: out := a u + q(A) v. Takes y and other.
-  void apply_polynomial(const device& dev, const working_level& l, const float* v, float a, const float* u,
-                        float* out) const {
-    const std::vector<double>& q = l.smoother;
-    const auto coefficient = [&](std::size_t k) { return static_cast<float>(q[k]); };
-    const float* last = v;
-    float factor = coefficient(q.size() - 1);
-    float* next = l.y.data();
-    float* after = l.other.data();
-    for (std::size_t k = q.size() - 2; k > 0; --k) {
-      smooth(dev, l, 0, nullptr, coefficient(k), v, factor, last, next);
-      last = next;
-      factor = 1;
-      std::swap(next, after);
+    const working_level& level(std::size_t depth) const { return cycle.levels_[depth]; }
+    std::span<const double> smoother(std::size_t depth) const { return level(depth).smoother; }
+    float* at(std::size_t depth, part which) const {
+      const working_level& l = level(depth);
+      float* const all[parts_of_level] = {l.b.data(), l.x.data(), l.r.data(), l.y.data(), l.other.data()};
+      return all[static_cast<std::size_t>(which)];
     }
-    smooth(dev, l, a, u, coefficient(0), v, factor, last, out);
-  }
-
-  // One V-cycle from zero: the level's x for its b.
-  void visit(const device& dev, std::size_t depth) const {
-    const working_level& l = levels_[depth];
-    const float* const b = l.b.data();
-    const float first = static_cast<float>(l.smoother[0]);
-    float* const x = l.x.data();
-    float* const r = l.r.data();
-    const bool plain = l.smoother.size() == 1;  // q is a number: x need not be formed before the correction
-    if (l.is_coarsest()) {
-      if (hierarchy_.coarsest_solved) return multiply_dense(dev, l.rows(), inverse_.data(), b, x);
-      if (plain) return smooth(dev, l, 2 * first, b, 0, nullptr, -first * first, b, x);
-      return apply_polynomial(dev, l, b, 0, nullptr, x);
+    void share(std::size_t, part) const {}
+    void combine(std::size_t depth, const combination& terms) const {
+      const multigrid::level& l = level(depth).made;
+      if (l.by_stencil) return l.by_stencil->combine(dev, terms);
+      multigrid::combine(dev, *l.by_A.plan, terms, cycle.product_.data());
     }
-    if (plain) {
-      smooth(dev, l, 1, b, 0, nullptr, -first, b, r);
-    } else {
-      apply_polynomial(dev, l, b, 0, nullptr, x);
-      smooth(dev, l, 1, b, 0, nullptr, -1, x, r);
+    void restrict_to_next(std::size_t depth, const float* r) const {
+      const multigrid::level& l = level(depth).made;
+      float* const b = level(depth + 1).b.data();
+      if (l.between) return l.between->restrict_to(dev, r, b);
+      multigrid::combine(dev, *l.by_R.plan, {0, nullptr, 0, nullptr, 1, r, b}, cycle.product_.data());
     }
-    const working_level& coarse = levels_[depth + 1];
-    if (l.made.between)
-      l.made.between->restrict_to(dev, r, coarse.b.data());
-    else
-      combine(dev, *l.made.by_R.plan, {0, nullptr, 0, nullptr, 1, r, coarse.b.data()}, product_.data());
-    visit(dev, depth + 1);
-    float* const corrected = plain ? l.y.data() : x;
-    const float share = plain ? first : 1;
-    const float* const smoothed = plain ? b : x;
-    if (l.made.between)
-      l.made.between->prolongate(dev, coarse.x.data(), share, smoothed, corrected);
-    else
-      combine(dev, *l.made.by_P.plan, {share, smoothed, 0, nullptr, 1, coarse.x.data(), corrected},
-              product_.data());
-    if (plain) return smooth(dev, l, 1, corrected, first, b, -first, corrected, x);
-    smooth(dev, l, 1, b, 0, nullptr, -1, x, r);
-    apply_polynomial(dev, l, r, 1, x, x);
-  }
+    void prolongate(std::size_t depth, float a, const float* u, float* out) const {
+      const multigrid::level& l = level(depth).made;
+      const float* const coarse = level(depth + 1).x.data();
+      if (l.between) return l.between->prolongate(dev, coarse, a, u, out);
+      multigrid::combine(dev, *l.by_P.plan, {a, u, 0, nullptr, 1, coarse, out}, cycle.product_.data());
+    }
+    bool solve(std::size_t depth) const {
+      const working_level& l = level(depth);
+      if (!l.is_coarsest()) return false;
+      const float* const b = l.b.data();
+      float* const x = l.x.data();
+      const auto first = static_cast<float>(l.smoother[0]);
+      if (cycle.hierarchy_.coarsest_solved)
+        multiply_dense(dev, l.rows(), cycle.inverse_.data(), b, x);
+      else if (l.smoother.size() == 1)
+        combine(depth, {2 * first, b, 0, nullptr, -first * first, b, x});
+      else
+        apply_polynomial(*this, depth, b, 0, nullptr, part::x);
+      return true;
+    }
+  };
 
   device dev_;
   amg_options options_;

@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(block)
 double largest_ritz_value_cuda(const device& dev, const step_values<float>& upper) {
   const std::int64_t n = upper.grid.points(), steps = std::min(lanczos_steps, n);
   const std::int64_t blocks = std::min<std::int64_t>(ceil_div<std::int64_t>(n, block), 4 * dev.processors());
-  const upper_diagonals U = diagonals_of(upper);
+  const upper_diagonals U = diagonals_of(steps_of(upper));
   const int rows = static_cast<int>(n);
   array<float> one(dev, n), other(dev, n), w(dev, n);
   array<double> squares(dev, blocks), products(dev, blocks);

@@ -244,7 +244,7 @@ double unit_stencil::largest_ritz_value(const device& dev) const {
 
 void unit_stencil::combine(const device& dev, const combination& terms) const {
   if constexpr (built_with_cuda)
-    if (dev.is_cuda()) return combine_stencil_cuda(dev, upper_, terms);
+    if (dev.is_cuda()) return combine_stencil_cuda(dev, steps_of(upper_), {0, rows()}, terms);
   const std::int64_t n = rows();
   constexpr std::int64_t chunk = 2048;
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, bytes() / 16)) schedule(static)
@@ -274,13 +274,16 @@ void unit_stencil::combine(const device& dev, const combination& terms) const {
   }
 }
 
+weight_table table_of(std::span<const step> steps, const step_view<const float>& weights) {
+  weight_table table{};
+  for (std::size_t k = 0; k < steps.size(); ++k)
+    table[place_in_table(steps[k][0], steps[k][1], steps[k][2])] = weights.of(k);
+  return table;
+}
+
 unit_interpolation::unit_interpolation(const device& dev, const step_values<double>& P, const coarsening& by,
                                        const stencil_matrix& fine, const stencil_matrix& coarse)
-    : fine_(fine.grid), by_(by), weights_(dev, P.grid, P.steps) {
-  for (std::size_t k = 0; k < P.steps.size(); ++k) {
-    const step& s = P.steps[k];
-    table_[place_in_table(s[0], s[1], s[2])] = weights_.of(k);
-  }
+    : fine_(fine.grid), by_(by), weights_(dev, P.grid, P.steps), table_(table_of(P.steps, weights().view())) {
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) {
       scale_interpolation_cuda(dev, P, by, fine, coarse, weights_);
@@ -315,7 +318,8 @@ std::int64_t unit_interpolation::bytes() const {
 
 void unit_interpolation::restrict_to(const device& dev, const float* fine, float* coarse) const {
   if constexpr (built_with_cuda)
-    if (dev.is_cuda()) return restrict_cuda(dev, fine_, weights_.grid, by_, table_, fine, coarse);
+    if (dev.is_cuda())
+      return restrict_cuda(dev, fine_, weights_.grid, by_, table_, {0, weights_.grid.points()}, fine, coarse);
   const std::int64_t n = weights_.grid.size[0], nx = fine_.size[0], points = fine_.points();
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, points)) schedule(static)
   for (std::int64_t line = 0; line < weights_.grid.lines(); ++line) {
@@ -342,7 +346,8 @@ void unit_interpolation::restrict_to(const device& dev, const float* fine, float
 void unit_interpolation::prolongate(const device& dev, const float* coarse, float a, const float* u,
                                     float* out) const {
   if constexpr (built_with_cuda)
-    if (dev.is_cuda()) return prolongate_cuda(dev, fine_, weights_.grid, by_, table_, coarse, a, u, out);
+    if (dev.is_cuda())
+      return prolongate_cuda(dev, fine_, weights_.grid, by_, table_, {0, fine_.lines()}, coarse, a, u, out);
   const std::int64_t n = weights_.grid.size[0], nx = fine_.size[0];
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, fine_.points())) schedule(static)
   for (std::int64_t line = 0; line < fine_.lines(); ++line) {

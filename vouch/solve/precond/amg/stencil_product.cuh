@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <vouch/solve/precond/amg/stencil.hpp>
+#include <vouch/solve/precond/amg/stencil_product.hpp>
 
 namespace vouch::multigrid {
 
@@ -54,9 +55,9 @@ auto with_count(const upper_diagonals& U, const Choice& chosen) {
   }
 }
 
-inline upper_diagonals diagonals_of(const step_values<float>& upper) {
+inline upper_diagonals diagonals_of(const upper_steps& upper) {
   upper_diagonals U;
-  U.values = upper.view();
+  U.values = upper.values;
   U.count = static_cast<int>(upper.steps.size());
   for (std::size_t k = 0; k < upper.steps.size(); ++k)
     U.distance[k] = static_cast<int>(distance(upper.grid, upper.steps[k]));

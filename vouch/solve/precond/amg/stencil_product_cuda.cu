@@ -14,14 +14,17 @@ namespace vouch::multigrid {
 namespace {
 
 constexpr unsigned block = points_block;
+
+// Rows `begin` to end - 1 of n.
 template <int count>
 __global__ void __launch_bounds__(block)
-    combine_rows(__grid_constant__ const upper_diagonals U, int n, int rows_a_thread, combination terms) {
-  const int first = static_cast<int>(blockIdx.x * (block * rows_a_thread) + threadIdx.x);
+    combine_rows(__grid_constant__ const upper_diagonals U, int n, int begin, int end, int rows_a_thread,
+                 combination terms) {
+  const int first = begin + static_cast<int>(blockIdx.x * (block * rows_a_thread) + threadIdx.x);
 #pragma unroll 2
   for (int r = 0; r < rows_a_thread; ++r) {
     const int i = first + r * static_cast<int>(block);
-    if (i >= n) return;
+    if (i >= end) return;
     terms.out[i] = combined(terms, i, row_product<count>(U, n, terms.w, i));
   }
 }
@@ -46,9 +49,9 @@ struct transfer {
 
 __global__ void __launch_bounds__(block)
     restrict_points(__grid_constant__ const transfer way, const float* __restrict__ from,
-                    float* __restrict__ to) {
-  const std::int64_t at = std::int64_t{blockIdx.x} * block + threadIdx.x;
-  if (at >= way.coarse.points()) return;
+                    float* __restrict__ to, __grid_constant__ const point_range points) {
+  const std::int64_t at = points.first + std::int64_t{blockIdx.x} * block + threadIdx.x;
+  if (at >= points.end) return;
   const point_place here = place_of_point(way.coarse, at);
   float sum = 0;
 #pragma unroll
@@ -69,10 +72,10 @@ __global__ void __launch_bounds__(block)
 // A thread takes the fine points at a coarse point of a line and behind it.
 __global__ void __launch_bounds__(block)
     prolongate_points(__grid_constant__ const transfer way, const float* __restrict__ from, float a,
-                      const float* u, float* out) {
+                      const float* u, float* out, __grid_constant__ const point_range lines) {
   const box threads{{way.coarse.size[0], way.fine.size[1], way.fine.size[2]}};
-  const std::int64_t t = std::int64_t{blockIdx.x} * block + threadIdx.x;
-  if (t >= threads.points()) return;
+  const std::int64_t t = lines.first * threads.size[0] + std::int64_t{blockIdx.x} * block + threadIdx.x;
+  if (t >= lines.end * threads.size[0]) return;
   const point_place here = place_of_point(threads, t);
   const std::int64_t n = way.coarse.size[0], nx = way.fine.size[0];
   float even = 0, odd = 0;
@@ -103,7 +106,7 @@ __global__ void __launch_bounds__(block)
 void scale_stencil_cuda(const device& dev, const stencil_matrix& A, step_values<float>& upper) {
   const step_view<const double> from = A.view();
   const step_view<float> to = upper.view();
-  const upper_diagonals U = diagonals_of(upper);
+  const upper_diagonals U = diagonals_of(steps_of(upper));
   for_each_step(
       dev, "scale_stencil", upper.steps.size(), A.grid, [=] __device__(std::size_t k, std::int64_t i) {
         const double value = from.of(k + 1)[i];
@@ -111,15 +114,17 @@ void scale_stencil_cuda(const device& dev, const stencil_matrix& A, step_values<
       });
 }
 
-void combine_stencil_cuda(const device& dev, const step_values<float>& upper, const combination& terms) {
+void combine_stencil_cuda(const device& dev, const upper_steps& upper, point_range rows,
+                          const combination& terms) {
   const upper_diagonals U = diagonals_of(upper);
-  const std::int64_t n = upper.grid.points();
+  const std::int64_t count = rows.end - rows.first;
   const auto kernel = with_count(U, [](auto count) { return combine_rows<count>; });
   // Several lines a block where there are blocks enough.
-  const std::int64_t share = n / (std::int64_t{block} * 8 * dev.processors());
+  const std::int64_t share = count / (std::int64_t{block} * 8 * dev.processors());
   const int rows_a_thread = static_cast<int>(std::clamp<std::int64_t>(share, 1, 8));
-  launch(dev, "combine_rows", {ceil_div<std::int64_t>(n, std::int64_t{block} * rows_a_thread), block}, kernel,
-         U, static_cast<int>(n), rows_a_thread, terms);
+  launch(dev, "combine_rows", {ceil_div<std::int64_t>(count, std::int64_t{block} * rows_a_thread), block},
+         kernel, U, static_cast<int>(upper.grid.points()), static_cast<int>(rows.first),
+         static_cast<int>(rows.end), rows_a_thread, terms);
 }
 
 void scale_interpolation_cuda(const device& dev, const step_values<double>& P, const coarsening& by,
@@ -142,16 +147,17 @@ void scale_interpolation_cuda(const device& dev, const step_values<double>& P, c
 }
 
 void restrict_cuda(const device& dev, const box& fine, const box& coarse, const coarsening& by,
-                   const weight_table& weights, const float* from, float* to) {
-  launch(dev, "restrict_points", {blocks_of(coarse), block}, restrict_points,
-         transfer{fine, coarse, by, weights}, from, to);
+                   const weight_table& weights, point_range points, const float* from, float* to) {
+  launch(dev, "restrict_points", {ceil_div<std::int64_t>(points.end - points.first, block), block},
+         restrict_points, transfer{fine, coarse, by, weights}, from, to, points);
 }
 
 void prolongate_cuda(const device& dev, const box& fine, const box& coarse, const coarsening& by,
-                     const weight_table& weights, const float* from, float a, const float* u, float* out) {
-  const std::int64_t threads = coarse.size[0] * fine.lines();
+                     const weight_table& weights, point_range lines, const float* from, float a, const float* u,
+                     float* out) {
+  const std::int64_t threads = coarse.size[0] * (lines.end - lines.first);
   launch(dev, "prolongate_points", {ceil_div<std::int64_t>(threads, block), block}, prolongate_points,
-         transfer{fine, coarse, by, weights}, from, a, u, out);
+         transfer{fine, coarse, by, weights}, from, a, u, out, lines);
 }
 
 }  // namespace vouch::multigrid
