@@ -40,7 +40,7 @@ bool parse(std::span<const char* const> arguments, verify_options& options) {
             "ask for X digits, or for a relative error X below 1 [any]");
   add_bound_options(line, options.verification);
   line.text("-o,--output", "FILE", options.common.output, "write x, improved where that was needed, to FILE");
-  add_device_options(line, options.common);
+  add_device_options(line, options.common, "; cuda:all or cuda:0,1: several share a dense inverse");
   add_report_options(line, options.common);
   if (!line.parse(arguments)) return false;
   options.verification.wanted = true;
@@ -49,7 +49,7 @@ bool parse(std::span<const char* const> arguments, verify_options& options) {
       {options.common.output, options.verification.bounds},
       {options.matrix, options.solution, options.rhs == "ones" || options.rhs == "row-sums" ? "" : options.rhs,
        options.verification.matrix_file, options.verification.rhs_file});
-  parse_device(options.common.device);
+  parse_device(options.common.device, true);
   return true;
 }
 
@@ -78,12 +78,12 @@ struct verify_times {
   double read = 0, write = 0, total = 0;
 };
 
-json as_json(const verify_options& options, const json& matrix, const device& dev,
+json as_json(const verify_options& options, const json& matrix, const device& dev, const std::vector<int>& gpus,
              const proved_solutions& proved, const verify_times& times) {
   json object = object_of("verify");
   object["matrix"] = matrix;
   object["solution"] = options.solution;
-  object["device"] = to_json(dev);
+  object["device"] = to_json(dev, gpus);
   object["problem"] = proved.improved.problem;
   object["error_bound"] = described(proved.verdict());
   object["given"] = size_json(proved.given);
@@ -123,6 +123,7 @@ int cmd_verify(std::span<const char* const> arguments) {
       with_sign_of_life(log, "reading", [&] { return read_linear_system(cpu, dev, options.matrix); });
   solve_options asked;
   asked.run_on = dev;
+  asked.gpus = parse_device(options.common.device, true).gpus;
   asked.cpu_threads = cpu.threads();
   asked.names.matrix = options.matrix;
   solver A = make_solver(cpu, system, asked);
@@ -150,7 +151,7 @@ int cmd_verify(std::span<const char* const> arguments) {
   times.write = writing.seconds();
   times.total = clock.seconds();
   if (options.common.json)
-    print_json(as_json(options, matrix_json(system, A.facts()), dev, proved, times));
+    print_json(as_json(options, matrix_json(system, A.facts()), dev, asked.gpus, proved, times));
   else
     fmt::print("{}{}", sentence(proved.verdict()), sentence_beside(proved));
   return proved.verdict().reached ? exit_code::goal_reached : exit_code::goal_missed;

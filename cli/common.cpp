@@ -65,9 +65,9 @@ device_request parse_device(const std::string& text, bool takes_several) {
   if (text == "cuda") return {false, true, 0};
   const bool several = names_several_gpus(text);
   if (several && !takes_several)
-    throw usage_error(
-        fmt::format("option --device: one device, not {}", text),
-        "several GPUs share conjugate gradients, tridiagonal batches, books of options and vouch reduce");
+    throw usage_error(fmt::format("option --device: one device, not {}", text),
+                      "several GPUs share conjugate gradients, dense proofs, tridiagonal batches, books of "
+                      "options and vouch reduce");
   if (several) return several_gpus(text.substr(5));
   if (text.starts_with("cuda:"))
     return {false, true, static_cast<int>(parse_count("--device cuda:K", text.substr(5), 0, 1023))};

@@ -195,7 +195,7 @@ void declare(command_line& line, solve_request& request, typed_options& typed) {
   line.text("--petsc", "OPTIONS", request.petsc_words,
             "of --engine petsc: its own, \"-ksp_view\"; --precond asm, gamg, boomeramg");
   add_precision_option(line, request.common, ", fewer bits inside (cg, sweeps, cudss)");
-  add_device_options(line, request.common, "; cuda:all, cuda:0,1: for cg, --batch");
+  add_device_options(line, request.common, "; cuda:all, cuda:0,1: cg, proofs, batch");
 
   line.section("When to stop");
   line.real("--rtol", request.options.goal.rtol, 0, "||b - Ax|| <= X ||b||, checked [1e-8; single 1e-5]");

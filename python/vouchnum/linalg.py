@@ -446,7 +446,7 @@ def solve(A, b, *, method="auto", x0=None, rtol=None, atol=0.0, max_iterations=N
         Asks for a proof of the error, of that many digits, or to a relative error.
     device : str
         "cpu", "cuda" or "cuda:N", or "auto" for the faster one; "cuda:all" or "cuda:0,1" for conjugate gradients on
-        several GPUs, and for batches of tridiagonal systems. What a build without CUDA does not have is refused.
+        several GPUs, batches of tridiagonal systems, and proofs of dense solutions. What a build without CUDA does not have is refused.
     out : array, optional
         Receives the solution; the only array of the caller's that is written.
     callback : function, optional

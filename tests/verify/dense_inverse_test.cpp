@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/verify/error_bound.hpp>
 #include <vouch/verify/prove.hpp>
 
 #include "devices.hpp"
+#include "groups.hpp"
 #include "sparse/matrices.hpp"
 #include "verify/proofs.hpp"
 
@@ -90,25 +92,71 @@ TEST(dense_inverse, covers_uncertain_matrices) {
   testing::expect_covers_corners(cpu, A, *proof, radius, die, 200);
 }
 
-// More than one block of every kernel: whole numbers with the solution e.
+// A system of whole numbers with the solution e, more than one block of every kernel; the bounds of the x found.
+std::vector<double> bounds_of_ones(const device_group& devices, int n, const uncertainty& within) {
+  const device& dev = devices.front();
+  dice die(77);
+  const auto size = static_cast<std::size_t>(n);
+  std::vector<double> entries(size * size), b(size);
+  for (std::size_t j = 0; j < size; ++j)
+    for (std::size_t i = 0; i < size; ++i) b[i] += entries[i + j * size] = die.below(2001) - 1000;
+  const auto A = matrix<double>::from(dev, n, n, entries);
+  std::string reason;
+  const auto proof = prove_nonsingular(devices, A.read(), within, reason);
+  EXPECT_NE(proof, nullptr) << reason;
+  if (proof == nullptr) return {};
+  const auto b_dev = array<double>::from(dev, b);
+  array<double> x = array<double>::zeros(dev, n);
+  const error_bound bound =
+      bound_error(dev, A.read(), *proof, b_dev, x, {within, within.matrix > 0 ? 0 : 1e-12, 10});
+  EXPECT_TRUE(bound.reached) << bound.reason;
+  const std::vector<double> found = x.to_vector();
+  std::vector<double> radius = bound.radius.to_vector();
+  for (std::size_t i = 0; i < size; ++i) EXPECT_LE(std::fabs(found[i] - 1), radius[i]) << i;
+  return radius;
+}
+
 TEST(dense_inverse, larger_systems_are_solved_from_zero) {
-  for (const device& dev : testing::devices()) {
-    constexpr int n = 300;
-    dice die(77);
-    std::vector<double> entries(n * n), b(n);
-    for (std::size_t j = 0; j < n; ++j)
-      for (std::size_t i = 0; i < n; ++i) b[i] += entries[i + j * n] = die.below(2001) - 1000;
-    const auto A = matrix<double>::from(dev, n, n, entries);
-    std::string reason;
-    const auto proof = prove_nonsingular(dev, A.read(), {}, reason);
-    ASSERT_NE(proof, nullptr) << reason;
-    const auto b_dev = array<double>::from(dev, b);
-    array<double> x = array<double>::zeros(dev, n);
-    const error_bound bound = bound_error(dev, A.read(), *proof, b_dev, x, {{}, 1e-12, 10});
-    ASSERT_TRUE(bound.reached) << bound.reason;
-    const std::vector<double> found = x.to_vector(), radius = bound.radius.to_vector();
-    for (std::size_t i = 0; i < n; ++i) ASSERT_LE(std::fabs(found[i] - 1), radius[i]);
-  }
+  for (const device& dev : testing::devices()) bounds_of_ones(dev, 300, {});
+}
+
+// The wires between GPUs are tested where there are two.
+void expect_shared_bounds(const std::vector<int>& gpus) {
+  const auto group = [&](std::size_t size) {
+    std::vector<device> all;
+    for (std::size_t k = 0; k < size; ++k) all.push_back(device::cuda(gpus[k % gpus.size()]));
+    return device_group(std::move(all), 8);
+  };
+  for (const int n : {1, 2, 7, 9, 300})
+    for (const double radius : {0.0, 1e-7}) {
+      const std::vector<double> alone = bounds_of_ones(group(1), n, {radius, 0});
+      for (const std::size_t size : {2, 3, 8}) {
+        const std::vector<double> shared = bounds_of_ones(group(size), n, {radius, 0});
+        EXPECT_EQ(bounds_of_ones(group(size), n, {radius, 0}), shared) << n;
+        ASSERT_EQ(alone.size(), shared.size());
+        for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_LE(shared[i], 4 * alone[i] + 1e-15) << n;
+      }
+    }
+}
+
+TEST(dense_inverse, members_on_one_gpu_share_the_columns) {
+  VOUCH_NEEDS_GPU();
+  expect_shared_bounds({0});
+}
+
+TEST(dense_inverse, two_gpus_share_the_columns) {
+  VOUCH_NEEDS_TWO_GPUS();
+  expect_shared_bounds({0, 1});
+}
+
+// The same pivots are met by all.
+TEST(dense_inverse, singular_matrices_never_verify_on_several_gpus) {
+  VOUCH_NEEDS_GPU();
+  const device_group devices({device::cuda(0), device::cuda(0)}, 8);
+  const auto A = matrix<double>::from(devices.front(), 3, 3, std::vector<double>{1, 2, 3, 4, 5, 6, 5, 7, 9});
+  std::string reason;
+  EXPECT_EQ(dense_inverse::prove(devices, A.read(), {}, reason), nullptr);
+  EXPECT_FALSE(reason.empty());
 }
 
 // Columns of sizes from 2^-400 to 2^400 make a v of as different sizes; the solution is 2^-e.

@@ -197,24 +197,26 @@ struct relative_body {
   VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { out[i] = value(i); }
 };
 
-/// Entry k of an n-by-n matrix of intervals, column after column: out := the smallest magnitude of C on
+/// Entry k of an n-by-n matrix of intervals, column after column, from a column on whose first entry is the given one: out := the smallest magnitude of C on
 /// the diagonal, the largest off it, NaN where there is one.
 struct compare_entry_body {
   const interval<double>* C;
   std::int64_t n;
   double* out;
+  std::int64_t first = 0;  // entry of the whole matrix
   VOUCH_HOST_DEVICE void operator()(std::int64_t k) const {
     const double lo = C[k].lo(), hi = C[k].hi(), low_size = std::fabs(lo), high_size = std::fabs(hi);
     const double most = low_size > high_size || low_size != low_size ? low_size : high_size;
-    out[k] = k % (n + 1) != 0 ? most : lo > 0 ? lo : hi < 0 ? -hi : 0;
+    out[k] = (first + k) % (n + 1) != 0 ? most : lo > 0 ? lo : hi < 0 ? -hi : 0;
   }
 };
 
-/// The diagonal of an n-by-n matrix := 1.
+/// The diagonal of an n-by-n matrix := 1, M being its columns from the given one on.
 struct unit_diagonal_body {
   std::int64_t n;
   double* M;
-  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { M[i * (n + 1)] = 1; }
+  std::int64_t first = 0;
+  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { M[first + i * (n + 1)] = 1; }
 };
 
 /// wide[k] := the numbers within radius |A_k| of A_k, for an n-by-n A of leading dimension ld.

@@ -35,10 +35,11 @@ std::unique_ptr<certificate> prove_by_structure(const device& dev, csr_view<cons
   return nullptr;
 }
 
-std::unique_ptr<certificate> prove_nonsingular(const device& dev, csr_view<const double> A,
+std::unique_ptr<certificate> prove_nonsingular(const device_group& devices, csr_view<const double> A,
                                                const structure_facts& facts, const uncertainty& within,
                                                std::string& reason) {
   const ieee_environment here;
+  const device& dev = devices.front();
   const valid_csr valid("prove_nonsingular", dev, A);
   if (std::unique_ptr<certificate> proof = prove_by_structure(dev, A, facts, within, reason)) return proof;
   if (!facts.square) return nullptr;
@@ -48,12 +49,12 @@ std::unique_ptr<certificate> prove_nonsingular(const device& dev, csr_view<const
     reason += "; " + other;
   }
   std::string other;
-  if (std::unique_ptr<certificate> proof = dense_inverse::prove(dev, A, within, other)) return proof;
+  if (std::unique_ptr<certificate> proof = dense_inverse::prove(devices, A, within, other)) return proof;
   reason += "; " + other;
   return nullptr;
 }
 
-std::unique_ptr<certificate> prove_nonsingular(const device& dev, matrix_view<const double> A,
+std::unique_ptr<certificate> prove_nonsingular(const device_group& devices, matrix_view<const double> A,
                                                const uncertainty& within, std::string& reason) {
   const ieee_environment here;
   detail::require_radii("prove_nonsingular", within);
@@ -61,7 +62,7 @@ std::unique_ptr<certificate> prove_nonsingular(const device& dev, matrix_view<co
     reason = "the matrix is not square";
     return nullptr;
   }
-  return dense_inverse::prove(dev, A, within, reason);
+  return dense_inverse::prove(devices, A, within, reason);
 }
 
 }  // namespace vouch

@@ -36,7 +36,8 @@ const char* vouch_hint(void);
 const char* vouch_version(void);
 
 /* Options by name, as the command line knows them: method, precond, precision, rtol, atol, max-iterations, omega,
- * device (auto, cpu, cuda, cuda:K, or cuda:K,L,... for cg on several GPUs) and threads. */
+ * device (auto, cpu, cuda, cuda:K, or cuda:K,L,... for cg and dense proofs on several GPUs) and
+ * threads. */
 typedef struct vouch_options vouch_options;
 vouch_code vouch_options_create(vouch_options** options);
 vouch_code vouch_options_set(vouch_options* options, const char* name, const char* value);

@@ -70,8 +70,9 @@ struct solve_options {
   acceleration accelerate{};                 // of sweeps
   bool prefer_iterations = false;            // auto takes an iteration where one applies, for its history
   std::optional<device> run_on{};            // nothing: where the operands are, or on a faster device
-  /// GPUs of this host, 1 to 8, that share conjugate gradients with no preconditioner or a diagonal, or a tridiagonal
-  /// batch in host memory; the first is where it runs unless run_on says so. Empty: one device.
+  /// GPUs of this host, 1 to 8, that share conjugate gradients with no preconditioner, jacobi, chebyshev or amg with a
+  /// structured hierarchy, a tridiagonal batch in host memory, or the proof of a dense solution; the first is where it
+  /// runs unless run_on says so. Empty: one device; or several, where nothing says where to run and a model that they pay.
   std::vector<int> gpus{};
   int cpu_threads = 0;                   // for what the CPU does of operands on a GPU; 0: as device::cpu()
   std::optional<proof_request> proof{};  // asks for a proof of the error

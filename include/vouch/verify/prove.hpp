@@ -4,6 +4,7 @@
 #include <string>
 
 #include <vouch/core/device.hpp>
+#include <vouch/core/device_group.hpp>
 #include <vouch/core/visibility.hpp>
 #include <vouch/dense/matrix.hpp>
 #include <vouch/sparse/csr.hpp>
@@ -17,11 +18,12 @@ namespace VOUCH_PUBLIC vouch {
 /// positive diagonal; sparse inverse, for factors that are not too large; approximate inverse, where there is
 /// memory for it.
 ///
-/// Memory  A lives on dev and must outlive the result unchanged. facts are those of A.
+/// Memory  A lives on the first device and must outlive the result unchanged. facts are those of A. Several GPUs share
+///         an approximate inverse, nothing else.
 /// Result  nullptr where nothing proves it; reason then says what was tried, in one line. facts that are not
 ///         those of A make proofs fail, never false.
 /// Throws  value_error  a radius that is negative or not finite
-std::unique_ptr<certificate> prove_nonsingular(const device& dev, csr_view<const double> A,
+std::unique_ptr<certificate> prove_nonsingular(const device_group& devices, csr_view<const double> A,
                                                const structure_facts& facts, const uncertainty& within,
                                                std::string& reason);
 
@@ -31,7 +33,7 @@ std::unique_ptr<certificate> prove_by_structure(const device& dev, csr_view<cons
                                                 std::string& reason);
 
 /// The same for a dense matrix, by an approximate inverse.
-std::unique_ptr<certificate> prove_nonsingular(const device& dev, matrix_view<const double> A,
+std::unique_ptr<certificate> prove_nonsingular(const device_group& devices, matrix_view<const double> A,
                                                const uncertainty& within, std::string& reason);
 
 }  // namespace vouch

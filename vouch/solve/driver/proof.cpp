@@ -155,10 +155,11 @@ constexpr double acceptable = 1e-6;
 struct proof_task {
   const proof_request& request;
   const operand& A;
-  const device& dev;
+  const device_group& devices;
   std::int64_t columns;
   view<const double> b;
   view<double> x;
+  const device& dev = devices.front();
 
   const device& cpu() const { return A.cpu(); }
   // Radii of entries come after the bound for A and b themselves.
@@ -204,7 +205,7 @@ void bound_columns(const proof_task& task, const Matrix& A, certificate& proof, 
 // False where nothing is proved of a dense matrix as such.
 bool prove_dense(const proof_task& task, solution_proof& all) {
   const matrix_view<const double> A = task.A.dense(task.dev);
-  const std::unique_ptr<certificate> proof = prove_nonsingular(task.dev, A, task.within(), all.reason);
+  const std::unique_ptr<certificate> proof = prove_nonsingular(task.devices, A, task.within(), all.reason);
   if (proof != nullptr) bound_columns(task, A, *proof, all);
   return proof != nullptr;
 }
@@ -215,9 +216,9 @@ void prove_sparse(const proof_task& task, solution_proof& all) {
   const csr_view<const double> A = task.A.sparse(task.dev);
   const structure_facts facts = dense ? structure<double>(task.dev, A) : task.A.facts().matrix;
   std::string reason;
-  const std::unique_ptr<certificate> proof = dense
-                                                 ? prove_by_structure(task.dev, A, facts, task.within(), reason)
-                                                 : prove_nonsingular(task.dev, A, facts, task.within(), reason);
+  const std::unique_ptr<certificate> proof =
+      dense ? prove_by_structure(task.dev, A, facts, task.within(), reason)
+            : prove_nonsingular(task.devices, A, facts, task.within(), reason);
   if (proof != nullptr)
     bound_columns(task, A, *proof, all);
   else
@@ -278,10 +279,10 @@ bool prove_tridiagonal(const proof_task& task, solution_proof& all) {
 
 }  // namespace
 
-solution_proof prove_solution(const proof_request& request, const operand& A, const device& dev,
+solution_proof prove_solution(const proof_request& request, const operand& A, const device_group& devices,
                               std::int64_t columns, view<const double> b, view<double> x) {
   const stopwatch clock;
-  const proof_task task{request, A, dev, columns, b, x};
+  const proof_task task{request, A, devices, columns, b, x};
   solution_proof all;
   all.rows = A.cols();
   if (A.rows() != A.cols()) {

@@ -397,6 +397,14 @@ struct solver::state {
     return choice;
   }
 
+  // The device that solves, and the other GPUs that take part.
+  device_group provers() const {
+    std::vector<device> all{chosen.dev};
+    for (const int gpu : options.gpus)
+      if (chosen.dev.is_cuda() && gpu != chosen.dev.index()) all.push_back(device::cuda(gpu));
+    return device_group(std::move(all), A.cpu().threads());
+  }
+
   stopping_criterion goal() const {
     stopping_criterion g = options.goal;
     if (!g.rtol)
@@ -740,10 +748,10 @@ solution_proof solver::prove(matrix_view<const double> B, matrix_view<double> X,
   const columns_view system = checked(A, B, X);
   const on_cpu rhs(A, system.b);
   if (!A.home().is_cuda())
-    return prove_solution(request, A, state_->chosen.dev, system.count, rhs.all(), system.x);
+    return prove_solution(request, A, state_->provers(), system.count, rhs.all(), system.x);
   array<double> x(A.cpu(), system.x.size());
   copy_bytes(x.data(), A.cpu(), system.x.data(), A.home(), bytes_of(x.size()));
-  solution_proof proof = prove_solution(request, A, state_->chosen.dev, system.count, rhs.all(), x);
+  solution_proof proof = prove_solution(request, A, state_->provers(), system.count, rhs.all(), x);
   copy_bytes(system.x.data(), A.home(), x.data(), A.cpu(), bytes_of(x.size()));
   return proof;
 }

@@ -1,11 +1,15 @@
 #include <vouch/verify/dense/dense_inverse.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <utility>
 
+#include <vouch/core/block_lanes.hpp>
 #include <vouch/core/config.hpp>
+#include <vouch/core/device_cuda.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/string_printf.hpp>
@@ -25,7 +29,53 @@ namespace {
 
 using namespace detail;
 
+// ---- several GPUs
+
+bool is_shared(const device_group& devices) { return devices.size() > 1 && devices.is_cuda(); }
+
+// Some columns of an n-by-n matrix.
+struct column_block {
+  std::int64_t first, count;
+};
+
+// The columns are dealt to the devices in order: share(device, its columns, home) runs for all of them at once. home is
+// the first one with a stream of its own, for copies that do not wait for its share.
+using work_on_columns = std::function<void(const device&, const column_block&, const device& home)>;
+void share_columns(const device_group& devices, std::int64_t n, const work_on_columns& share) {
+  const int first_gpu = devices.front().index();
+  if constexpr (built_with_cuda)
+    for (std::int64_t k = 0; k < devices.size(); ++k) {
+      cuda_share_memory(first_gpu, devices[k].index());
+      cuda_share_memory(devices[k].index(), first_gpu);
+    }
+  devices.front().synchronize();  // what all read is there
+  for_each_block(devices, devices.size(), [&](block_lane& lane, std::int64_t k) {
+    const std::int64_t first = n * k / devices.size(), end = n * (k + 1) / devices.size();
+    if (first < end) share(lane.dev(), {first, end - first}, device::cuda(first_gpu));
+    lane.dev().synchronize();
+  });
+}
+
+// Columns of a matrix on `from`, where it is contiguous or not.
+template <class T>
+matrix<T> columns_on(const device& to, const device& from, matrix_view<const T> A,
+                     const column_block& columns) {
+  matrix<T> M(to, A.rows, columns.count);
+  const auto column = static_cast<std::size_t>(A.rows) * sizeof(T);
+  const T* const source = A.data + columns.first * A.ld;
+  to.synchronize();
+  if (A.ld == A.rows) {
+    copy_bytes(M.data(), to, source, from, column * static_cast<std::size_t>(columns.count));
+    return M;
+  }
+  for (std::int64_t j = 0; j < columns.count; ++j)
+    copy_bytes(M.data() + j * A.rows, to, source + j * A.ld, from, column);
+  return M;
+}
+
 // ---- an inverse that the proof starts from
+
+std::size_t bytes_of(std::int64_t doubles) { return static_cast<std::size_t>(doubles) * sizeof(double); }
 
 bool all_finite(const device& dev, const matrix<double>& R) {
   return std::isfinite(largest(dev, R.rows() * R.cols(), size_body{R.data()}));
@@ -55,18 +105,40 @@ bool invert_on_gpu(const device& dev, matrix<double> A, matrix<double>& R) {
   return all_finite(dev, R);
 }
 
+// Each GPU factorises A and solves for columns of its own.
+bool invert_on_gpus(const device_group& devices, const matrix<double>& A, matrix<double>& R) {
+  const std::int64_t n = A.rows();
+  R = matrix<double>::zeros(devices.front(), n, n);
+  std::atomic<bool> failed = false;
+  share_columns(devices, n, [&](const device& dev, const column_block& mine, const device& home) {
+    cusolver::factors<double> factors(dev, cusolver::kind::lu, columns_on(dev, home, A.read(), {0, n}));
+    if (factors.failed() > 0) {
+      failed = true;
+      return;
+    }
+    matrix<double> X = matrix<double>::zeros(dev, n, mine.count);
+    for_elements(dev, mine.count, unit_diagonal_body{n, X.data(), mine.first});
+    factors.solve(false, mine.count, X.data());
+    copy_bytes(R.data() + mine.first * n, home, X.data(), dev, bytes_of(n * mine.count));
+  });
+  return !failed && all_finite(devices.front(), R);
+}
+
 // R := about A^-1 by LU factors with partial pivoting.
 //
 // Shapes  A and R are n-by-n, A contiguous.
-// Memory  On dev, A is overwritten. On a GPU by cuSOLVER; where that is absent, on the CPU, and `remark` says
+// Memory  On the first device, A is overwritten. On GPUs by cuSOLVER; where that is absent, on the CPU, and `remark` says
 //         so.
 // Result  False where a pivot was 0, or R is not finite. Nothing is proved.
 // Cost    8/3 n^3 flops.
-bool invert_approximately(const device& dev, matrix<double> A, matrix<double>& R, std::string& remark) {
+bool invert_approximately(const device_group& devices, matrix<double> A, matrix<double>& R,
+                          std::string& remark) {
+  const device& dev = devices.front();
   if (A.rows() == 0) return true;
   if (!dev.is_cuda()) return invert_on_cpu(dev, std::move(A), R);
   if constexpr (built_with_cuda)
-    if (cusolver::present()) return invert_on_gpu(dev, std::move(A), R);
+    if (cusolver::present())
+      return is_shared(devices) ? invert_on_gpus(devices, A, R) : invert_on_gpu(dev, std::move(A), R);
   remark = "there is no cuSOLVER: the inverse was made on the CPU";
   const device cpu = device::cpu();
   matrix<double> here;
@@ -94,15 +166,7 @@ bool fits(const device& dev, std::int64_t n, const uncertainty& within, std::str
 
 // The matrix with nothing between its columns.
 matrix<double> packed(const device& dev, matrix_view<const double> A) {
-  matrix<double> M(dev, A.rows, A.cols);
-  const auto column = static_cast<std::size_t>(A.rows) * sizeof(double);
-  if (A.ld == A.rows) {
-    copy_bytes(M.data(), dev, A.data, dev, column * static_cast<std::size_t>(A.cols));
-    return M;
-  }
-  for (std::int64_t j = 0; j < A.cols; ++j)
-    copy_bytes(M.data() + j * A.rows, dev, A.data + j * A.ld, dev, column);
-  return M;
+  return columns_on(dev, dev, A, {0, A.cols});
 }
 
 matrix<double> as_dense(const device& dev, csr_view<const double> A) {
@@ -123,31 +187,35 @@ void check_square(std::int64_t rows, std::int64_t cols) {
 
 }  // namespace
 
-std::unique_ptr<dense_inverse> dense_inverse::prove(const device& dev, csr_view<const double> A,
+std::unique_ptr<dense_inverse> dense_inverse::prove(const device_group& devices, csr_view<const double> A,
                                                     const uncertainty& within, std::string& reason) {
   const ieee_environment here;
+  const device& dev = devices.front();
   check_square(A.rows, A.cols);
   detail::require_radii("dense_inverse", within);
   const valid_csr valid("dense_inverse", dev, A);
   if (!fits(dev, A.rows, within, reason)) return nullptr;
-  return prove(dev, fingerprint_of(dev, A), as_dense(dev, A).read(), within, reason);
+  return prove(devices, fingerprint_of(dev, A), as_dense(dev, A).read(), within, reason);
 }
 
-std::unique_ptr<dense_inverse> dense_inverse::prove(const device& dev, matrix_view<const double> A,
+std::unique_ptr<dense_inverse> dense_inverse::prove(const device_group& devices, matrix_view<const double> A,
                                                     const uncertainty& within, std::string& reason) {
   const ieee_environment here;
+  const device& dev = devices.front();
   detail::require_entries("dense_inverse", A);
   check_square(A.rows, A.cols);
   detail::require_radii("dense_inverse", within);
   if (!fits(dev, A.rows, within, reason)) return nullptr;
-  return prove(dev, fingerprint_of(dev, A), A, within, reason);
+  return prove(devices, fingerprint_of(dev, A), A, within, reason);
 }
 
-std::unique_ptr<dense_inverse> dense_inverse::prove(const device& dev, const matrix_fingerprint& given,
+std::unique_ptr<dense_inverse> dense_inverse::prove(const device_group& devices,
+                                                    const matrix_fingerprint& given,
                                                     matrix_view<const double> A, const uncertainty& within,
                                                     std::string& reason) {
   const ieee_environment here;
-  std::unique_ptr<dense_inverse> proof(new dense_inverse(dev, given, within));
+  const device& dev = devices.front();
+  std::unique_ptr<dense_inverse> proof(new dense_inverse(devices, given, within));
   if (!proof->invert_scaled(packed(dev, A))) {
     reason = "elimination met a pivot of zero: the matrix is singular, or nearly so";
     return nullptr;
@@ -211,7 +279,7 @@ powers_of_two dense_inverse::equilibrate(matrix<double>& M) const {
 bool dense_inverse::invert_scaled(matrix<double> M) {
   const ieee_environment here;
   const powers_of_two all = equilibrate(M);
-  if (!invert_approximately(device_, std::move(M), R_, remark_)) return false;
+  if (!invert_approximately(devices_, std::move(M), R_, remark_)) return false;
   constexpr int most = 900;
   int highest = -most, lowest = most;
   for (const int exponent : all.rows) {
@@ -254,10 +322,34 @@ bool dense_inverse::invert_twice(matrix_view<const Entry> A) {
   for_elements(device_, n_ * n_, middle_body{RA.data(), middle.data()});
   for_elements(device_, n_ * n_, times_powers_body{middle.data(), n_, nullptr, left_.data(), -shift_});
   matrix<double> X;
-  if (!invert_approximately(device_, std::move(middle), X, remark_)) return false;
+  if (!invert_approximately(devices_, std::move(middle), X, remark_)) return false;
   if (!is_h_matrix(X, RA.read(), gemm_mode::fast) && !is_h_matrix(X, RA.read(), gemm_mode::tight)) return false;
   X_ = std::move(X);
   return true;
+}
+
+// product_ := <left right>
+template <class Entry>
+void dense_inverse::compare_product(const matrix<double>& left, matrix_view<const Entry> right,
+                                    gemm_mode mode) {
+  const ieee_environment here;
+  const auto compare = [&](const device& dev, matrix_view<const double> L, matrix_view<const Entry> columns,
+                           std::int64_t first, double* out) {
+    matrix<interval<double>> C(dev, n_, columns.cols);
+    gemm<double, Entry, interval<double>>(dev, transpose::no, transpose::no, interval<double>(1.0), L, columns,
+                                          interval<double>(0.0), C.all(), mode);
+    for_elements(dev, n_ * columns.cols, compare_entry_body{C.data(), n_, out, first * n_});
+  };
+  if (!is_shared(devices_)) return compare(device_, left.read(), right, 0, product_.data());
+  share_columns(devices_, n_, [&](const device& dev, const column_block& mine, const device& home) {
+    matrix<double> copy;
+    const bool is_here = dev.index() == device_.index();
+    if (!is_here) copy = columns_on(dev, home, left.read(), {0, n_});
+    const matrix<Entry> columns = columns_on(dev, home, right, mine);
+    matrix<double> out(dev, n_, mine.count);
+    compare(dev, is_here ? left.read() : copy.read(), columns.read(), mine.first, out.data());
+    copy_bytes(product_.data() + mine.first * n_, home, out.data(), dev, bytes_of(n_ * mine.count));
+  });
 }
 
 // left right is near D^-1 or there is nothing to be had: then v near D e is enough, but for columns of A of
@@ -266,11 +358,7 @@ bool dense_inverse::invert_twice(matrix_view<const Entry> A) {
 template <class Entry>
 bool dense_inverse::is_h_matrix(const matrix<double>& left, matrix_view<const Entry> right, gemm_mode mode) {
   const ieee_environment here;
-  matrix<interval<double>> C(device_, n_, n_);
-  gemm<double, Entry, interval<double>>(device_, transpose::no, transpose::no, interval<double>(1.0),
-                                        left.read(), right, interval<double>(0.0), C.all(), mode);
-  for_elements(device_, n_ * n_, compare_entry_body{C.data(), n_, product_.data()});
-  C = {};
+  compare_product(left, right, mode);
   for_elements(device_, n_, fill_body<double>{1.0, comparison_->v().data()});
   undo_left(comparison_->v());
   for (int step = 0; step < 24; ++step) {

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include <vouch/core/error.hpp>
 #include <vouch/solve/direct/direct.hpp>
 #include <vouch/solve/driver/method_table.hpp>
 #include <vouch/solve/driver/ready_method.hpp>
@@ -39,13 +40,18 @@ double work_of_factors(const system_facts& facts) {
   return price_of_operation * 2 / 3 * std::pow(static_cast<double>(facts.matrix.rows), 3);
 }
 
-std::optional<prediction> predict_lu(const system_facts& facts, const solve_options&) {
-  if (facts.form != matrix_form::dense || !facts.dense_factors) return {};
+// Factors are made on the first GPU, and several share the proof.
+bool has_work_for_gpus(const solve_options& options) {
+  return options.gpus.empty() || options.proof || options.proof_follows;
+}
+
+std::optional<prediction> predict_lu(const system_facts& facts, const solve_options& options) {
+  if (facts.form != matrix_form::dense || !facts.dense_factors || !has_work_for_gpus(options)) return {};
   return prediction{work_of_factors(facts), 0, "dense", {}};
 }
 
-std::optional<prediction> predict_cholesky(const system_facts& facts, const solve_options&) {
-  if (facts.form != matrix_form::dense || !facts.dense_factors) return {};
+std::optional<prediction> predict_cholesky(const system_facts& facts, const solve_options& options) {
+  if (facts.form != matrix_form::dense || !facts.dense_factors || !has_work_for_gpus(options)) return {};
   return prediction{work_of_factors(facts) / 2, 0, "dense, symmetric with a positive diagonal", {}};
 }
 
@@ -62,13 +68,22 @@ device_choice choose(const system_facts& facts, const solve_options& options, in
 }
 
 template <factors kind>
+std::unique_ptr<ready_method> make(const method_setting& setting) {
+  if (!has_work_for_gpus(setting.options))
+    throw value_error(std::string(setting.taken.method->title) +
+                          " on several GPUs: they share the proof of the error alone, and none is asked for",
+                      "--verify asks for it; --device cuda:K takes one");
+  return make_ready<ready<float, kind>, ready<double, kind>>(setting);
+}
+
+template <factors kind>
 constexpr method line(const char* name, std::string (*refuse)(const structure_facts&),
                       std::optional<prediction> (*predict)(const system_facts&, const solve_options&)) {
   return {.name = name,
           .title = name,
           .takes = {matrix_form::dense},
           .direct = true,
-          .options = {},
+          .options = {method_option::several_gpus},
           .precisions = {working_precision::double_, working_precision::single},
           .on_cuda = {false, true},
           .refuse = refuse,
@@ -78,7 +93,7 @@ constexpr method line(const char* name, std::string (*refuse)(const structure_fa
               },
           .predict = predict,
           .choose = choose,
-          .make = make_ready<ready<float, kind>, ready<double, kind>>};
+          .make = make<kind>};
 }
 
 }  // namespace
