@@ -29,7 +29,7 @@ json solve_json(const solve_request& request, const json& matrix, const json& ba
   for (const auto& [key, value] : said.items()) {
     object[key] = value;
     if (key == "backend") object["engine"] = or_null(request.engine);
-    if (key == "precision") object["device"] = to_json(report.where, request.options.gpus);
+    if (key == "precision") object["device"] = to_json(report.where, report.gpus);
     if (key != "reproducible") continue;
     object["reproducible_at"] = reproducible_at(request, report);
     object["tolerance"] = {{"relative", request.relative_tolerance()}, {"absolute", request.options.goal.atol}};

@@ -123,8 +123,8 @@ void log_task(const console& log, const solve_request& request, const linear_sys
                            (request.precondition.empty() ? first.preconditioner.name : request.precondition)
                      : ""));
   const device& dev = A.where().dev;
-  log.line(fmt::format("device     {}{}: {}", device_text(dev), others_text(dev, request.options.gpus),
-                       A.where().why));
+  log.line(
+      fmt::format("device     {}{}: {}", device_text(dev), others_text(dev, A.where().gpus), A.where().why));
   log.line(fmt::format("goal       {}", goal_text(request, A.facts().square)));
 }
 

@@ -218,11 +218,15 @@ void cuda_zero(const device& dev, void* to, std::size_t bytes) {
   check(cudaMemsetAsync(to, 0, bytes, stream_of(dev)), "clearing GPU memory");
 }
 
+bool cuda_can_share(int owner, int user) {
+  int can = 0;
+  if (owner != user) check(cudaDeviceCanAccessPeer(&can, user, owner), "asking for access between GPUs");
+  return owner == user || can != 0;
+}
+
 void cuda_share_memory(int owner, int user) {
   if (owner == user) return;
-  int can = 0;
-  check(cudaDeviceCanAccessPeer(&can, user, owner), "asking for access between GPUs");
-  if (can == 0)
+  if (!cuda_can_share(owner, user))
     throw no_cuda_error(
         "GPU " + std::to_string(user) + " cannot read the memory of GPU " + std::to_string(owner),
         "GPUs joined by NVLink can; --device cuda:" + std::to_string(owner) + " solves on one");

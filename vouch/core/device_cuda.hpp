@@ -24,6 +24,8 @@ void cuda_deallocate(const device& dev, std::byte* memory, std::size_t bytes) no
 void cuda_copy(void* to, const device& to_device, const void* from, const device& from_device,
                std::size_t bytes);
 void cuda_zero(const device& dev, void* to, std::size_t bytes);
+/// Whether cuda_share_memory(owner, user) does.
+bool cuda_can_share(int owner, int user);
 /// Lets kernels on GPU `user` read and write all arrays on GPU `owner`.
 /// Throws  no_cuda_error  where the hardware does not
 void cuda_share_memory(int owner, int user);

@@ -56,6 +56,7 @@ struct solve_result : solve_report {
   std::string method_reason;     // why auto took the method; "" where it was asked for by name
   std::string precision_reason;  // why the precision is not the one asked for; "" where it is
   device where = device::cpu(1);
+  std::vector<int> gpus;  // that shared it; empty: where alone
   std::string device_reason;
   std::vector<attempt_record> attempts;
   solve_times times;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <exception>
@@ -353,6 +354,7 @@ struct solver::state {
   std::unique_ptr<ready_batch> batch;  // in place of ready, where the form is tridiagonal
   bool none_solved = false;            // of the systems of the last batch
   bool renewed = false;                // A has other values than what is ready was made of
+  bool gpus_by_model = false;          // nobody asked for options.gpus
 
   template <class... Matrix>
   state(const solve_options& asked, const device& home, const Matrix&... matrix)
@@ -376,10 +378,33 @@ struct solver::state {
     renewed = false;
     current = k;
     why = reason;
+    be_alone();
     chosen = choose(*plan[k].method);
+    if (!may_be_shared(plan[k])) return;
+    options.gpus = chosen.gpus = choose_gpus(chosen.dev, A.facts().matrix.rows, A.facts().matrix.nonzeros);
+    gpus_by_model = true;
+  }
+  // Without the GPUs that the model has taken.
+  void be_alone() {
+    if (!gpus_by_model) return;
+    options.gpus.clear();
+    chosen.gpus.clear();
+    gpus_by_model = false;
+  }
+  // Iterations that go on for long, and nobody looks at.
+  bool may_be_shared(const attempt& taken) const {
+    constexpr std::array lasting{"none", "jacobi", "chebyshev"};
+    const bool looked_at = options.goal.on_iterate ||
+                           (options.observer != nullptr && options.observer->wants_iterates()) ||
+                           checkpoint_scope::here() != nullptr;
+    return !options.run_on && options.gpus.empty() && chosen.dev.is_cuda() && !A.home().is_cuda() &&
+           !looked_at && A.form() == matrix_form::sparse && !taken.method->direct &&
+           taken.method->options.has(method_option::several_gpus) &&
+           taken.precision != working_precision::mixed && options.own_preconditioner == nullptr &&
+           std::find(lasting.begin(), lasting.end(), taken.preconditioner.name) != lasting.end();
   }
   device_choice choose(const method& m) {
-    if (options.run_on) return {*options.run_on, "as asked"};
+    if (options.run_on) return {*options.run_on, "as asked", options.gpus};
     if (A.form() == matrix_form::matrix_free) return {A.home(), "the matrix works there"};
     if (options.own_preconditioner != nullptr) return {A.home(), "the preconditioner works there"};
     const bool runs_there = m.on_cuda.has(true) && (!m.makes || A.facts().factorised_on_gpu);
@@ -497,6 +522,10 @@ solve_result solver::state::solve(const columns_view& system) {
     std::string why;
     array<double> x{};  // where it is not that of the system
   };
+  if (system.count > 1 && gpus_by_model) {  // several columns at a time are for one GPU
+    be_alone();
+    ready.reset();
+  }
   const start_values start(A.home(), {system.x.data(), current + 1 < plan.size() ? system.x.size() : 0});
   std::optional<candidate> best;
   std::optional<std::size_t> cut_short;
@@ -589,6 +618,7 @@ solve_result solver::state::solve(const columns_view& system) {
   result.method_reason = why;
   result.precision_reason = plan[current].precision_why;
   result.where = chosen.dev;
+  result.gpus = options.gpus;
   result.device_reason = chosen.why;
   result.attempts = std::move(records);
   return result;
@@ -630,6 +660,7 @@ solve_result solver::state::solve_batch(const batch_view<const double>& b, const
   result.method_reason = why;
   result.precision_reason = plan[current].precision_why;
   result.where = chosen.dev;
+  result.gpus = options.gpus;
   result.device_reason = chosen.why;
   result.times.cuda_start = std::exchange(cuda_start, 0);
   result.attempts = {

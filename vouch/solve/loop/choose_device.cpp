@@ -2,6 +2,9 @@
 #include <string_view>
 
 #include <vouch/core/config.hpp>
+#include <vouch/core/cuda_devices.hpp>
+#include <vouch/core/device_cuda.hpp>
+#include <vouch/core/device_group.hpp>
 #include <vouch/core/string_printf.hpp>
 #include <vouch/dense/factor/cusolver.hpp>
 #include <vouch/dense/factor/lapack.hpp>
@@ -59,6 +62,46 @@ device_choice choose_device(std::int64_t rows, std::int64_t nonzeros, int thread
       on_cpu, on_gpu, 0, threads,
       string_printf("model: %.3g us an iteration here, %.3g us on a GPU that takes %.2g s to start and load",
                     1e6 * model.cpu, 1e6 * model.gpu, on_gpu - typical_iterations * model.gpu));
+}
+
+int gpus_that_pay(std::int64_t rows, std::int64_t nonzeros, int there) {
+  constexpr double exchange = 20e-6, slab_bytes_a_second = 1.8e11, another_start_seconds = 0.15;
+  constexpr double careful = 4;  // many a system takes a quarter of the typical iterations
+  const double alone = typical_iterations * cg_iteration_model(rows, nonzeros, 1).gpu;
+  const auto saved = [&](int gpus) {
+    return alone - typical_iterations * (exchange + bytes_moved(rows, nonzeros) / (3.8e12 * gpus));
+  };
+  const auto spent = [&](int gpus) {
+    return another_start_seconds * (gpus - 1) + bytes_moved(rows, nonzeros) / slab_bytes_a_second;
+  };
+  int best = 1;
+  for (int gpus = 2; gpus <= std::min(there, most_gpus); ++gpus)
+    if (saved(gpus) > careful * spent(gpus) &&
+        saved(gpus) - spent(gpus) > (best == 1 ? 0 : saved(best) - spent(best)))
+      best = gpus;
+  return best;
+}
+
+std::vector<int> choose_gpus(const device& dev, std::int64_t rows, std::int64_t nonzeros) {
+  if constexpr (built_with_cuda) {
+    if (!dev.is_cuda() || gpus_that_pay(rows, nonzeros, most_gpus) == 1) return {};
+    std::vector<int> there{dev.index()};
+    const cuda_device_facts kind = cuda_facts(dev.index());
+    for (const cuda_device_facts& gpu : cuda_devices()) {
+      const auto reads = [&](int other) {
+        return cuda_can_share(gpu.index, other) && cuda_can_share(other, gpu.index);
+      };
+      if (gpu.index != dev.index() && gpu.name == kind.name && gpu.processors == kind.processors &&
+          std::all_of(there.begin(), there.end(), reads))
+        there.push_back(gpu.index);
+    }
+    there.resize(static_cast<std::size_t>(gpus_that_pay(rows, nonzeros, static_cast<int>(there.size()))));
+    const auto has_room = [&](int gpu) {
+      return static_cast<double>(device::cuda(gpu).memory_free()) > bytes_moved(rows, nonzeros);
+    };
+    if (there.size() > 1 && std::all_of(there.begin(), there.end(), has_room)) return there;
+  }
+  return {};
 }
 
 device_choice choose_device(const dense_factorisation& job, int threads) {

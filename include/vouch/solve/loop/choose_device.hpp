@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <vouch/core/device.hpp>
 #include <vouch/core/visibility.hpp>
@@ -22,7 +23,8 @@ iteration_model cg_iteration_model(std::int64_t rows, std::int64_t nonzeros, int
 
 struct device_choice {
   device dev;
-  std::string why;  // one line for the log
+  std::string why;          // one line for the log
+  std::vector<int> gpus{};  // that share the work, dev's first; empty: dev alone
 };
 
 /// What `--device auto` takes for CG on a system of this size: the CPU where it finishes first, the start of
@@ -31,6 +33,13 @@ struct device_choice {
 /// Result  The same for the same size on one machine. A GPU is looked for only where it would win.
 ///         cuda_running says that this process has started CUDA already, which leaves the transfer.
 device_choice choose_device(std::int64_t rows, std::int64_t nonzeros, int threads, bool cuda_running = false);
+
+/// How many of `there` GPUs of a kind are worth sharing CG on a system of this size, which CUDA has yet to be started on
+/// but for the first: 1 where what they save is less than four times what their start and the slabs take.
+int gpus_that_pay(std::int64_t rows, std::int64_t nonzeros, int there);
+
+/// As many GPUs of dev's kind, dev's first, that read each other's memory and have room; empty where dev alone is as good.
+std::vector<int> choose_gpus(const device& dev, std::int64_t rows, std::int64_t nonzeros);
 
 struct dense_factorisation {
   std::int64_t rows = 0;
