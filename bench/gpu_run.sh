@@ -17,7 +17,7 @@ cd "$(dirname "$0")/.." || exit
 
 BUILD=${BUILD:-build/gpu}
 OUT=${OUT:-$BUILD/out}
-SANITIZE_SKIP=${SANITIZE_SKIP:-large|matrices_of_2010|history_and|same_bits|converged_is|impossible|iterations_fall|fall_on|is_the_polynomial|while_graph|monitor_sees|/1[.]}
+SANITIZE_SKIP=${SANITIZE_SKIP:-large|matrices_of_2010|history_and|same_bits|converged_is|impossible|iterations_fall|fall_on|is_the_polynomial|while_graph|monitor_sees|members_on_one_gpu|two_gpus|/1[.]}
 RACECHECK_SKIP=${RACECHECK_SKIP:-agrees_with_dense|fixed_limited|cg_mixed|neumann|units_of|user|indefinite|judged|any_preconditioner|triangular|first_iterates|block_jacobi_is|every_layout_gives}
 if [ -z "${VOUCH_DATA:-}" ] && [ -d ../shared/data ]; then VOUCH_DATA=../shared/data; fi
 [ -n "${VOUCH_DATA:-}" ] && VOUCH_DATA=$(realpath "$VOUCH_DATA") && export VOUCH_DATA

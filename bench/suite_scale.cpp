@@ -15,8 +15,6 @@
 #include <cli/report/statistics.hpp>
 #include <vouch/core/cuda_devices.hpp>
 #include <vouch/core/error.hpp>
-#include <vouch/generate/problems.hpp>
-#include <vouch/solve/solver.hpp>
 
 #include "scale_simulation.hpp"
 #include "scratch_folder.hpp"
@@ -178,51 +176,10 @@ class scale_run {
   other_engine alone_;
 };
 
-double iteration_on(const device& first, csr_view<const double> A, std::vector<int> gpus) {
-  solve_options how;
-  how.method = "cg";
-  how.preconditioner = preconditioner_choice{};
-  how.goal.fixed_iterations = 200;
-  how.run_on = first;
-  how.gpus = std::move(gpus);
-  const std::vector<double> b(static_cast<std::size_t>(A.rows), 1.0);
-  std::vector<double> x(b.size());
-  solver S(device::cpu(), A, how);
-  double best = INFINITY;
-  for (int k = 0; k < 3; ++k) {
-    std::fill(x.begin(), x.end(), 0.0);
-    const solve_result result = S.solve(view<const double>(b.data(), A.rows), view<double>(x.data(), A.rows));
-    best = std::min(best, result.times.solve / static_cast<double>(result.iterations));
-  }
-  return best;
-}
-
 void measure_gpus(const suite_options& options, suite_results& results) {
-  const std::size_t gpus = cuda_may_be_present() ? cuda_devices().size() : 0;
-  if (gpus < 2) return;
+  if (!cuda_may_be_present() || cuda_devices().size() < 2) return;
   measure_shared_batches(options, results);
-  text_table table{"Two GPUs beside one, seven points", {{"grid"}, {"one"}, {"two"}, {"faster"}}};
-  for (const std::int64_t N : {64, 128, 160, 256, 384, 512}) {
-    if (options.stop() || (options.quick && N > 160)) break;
-    options.say(fmt::format("{}^3 on two GPUs", N));
-    problem_options grid;
-    grid.nx = N;
-    const csr<double> A = generate_problem(device::cpu(), "poisson-3d", grid);
-    const double one = iteration_on(device::cuda(0), A, {}), two = iteration_on(device::cuda(0), A, {0, 1});
-    table.add({fmt::format("{}^3", N), seconds_text(one), seconds_text(two), ratio_text(one / two)});
-    results.rows.push_back({fmt::format("seven points, {}^3, two GPUs", N),
-                            "gpu",
-                            "double",
-                            "time_per_iteration",
-                            two,
-                            "s",
-                            {},
-                            one,
-                            one / two,
-                            {},
-                            {}});
-  }
-  results.sections.push_back({"GPUs of this machine", {}, {table}, {}});
+  measure_pairs(options, results);
 }
 
 }  // namespace

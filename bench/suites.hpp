@@ -137,6 +137,8 @@ suite_results run_stationary_suite(const suite_options& options);
 suite_results run_scale_suite(const suite_options& options);
 /// Its part on batches in host memory and in files: by a group of two GPUs beside one. Needs two.
 void measure_shared_batches(const suite_options& options, suite_results& results);
+/// Its part on conjugate gradients, multigrid and dense proofs, likewise.
+void measure_pairs(const suite_options& options, suite_results& results);
 
 /// Sweeps over sparse matrices: their speed, and what accelerations save.
 ///
