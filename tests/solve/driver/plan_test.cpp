@@ -423,5 +423,20 @@ TEST(methods, table_is_complete) {
   EXPECT_STREQ(direct_method_for_any(*find_method("cholesky")).name, "lu");
 }
 
+TEST(plan, several_gpus_share_iterations_and_the_proof_of_dense_solutions) {
+  solve_options options;
+  options.gpus = {0, 1};
+  system_facts facts = grid(16000000);
+  EXPECT_EQ(preconditioners(make_plan(facts, options)), (list{"none"}));
+  facts.matrix.distinct_diagonals = 5;  // a structured hierarchy is shared, too
+  EXPECT_EQ(planned(facts, options), (list{"cg", "cg"}));
+  EXPECT_EQ(preconditioners(make_plan(facts, options)), (list{"amg", "none"}));
+  system_facts dense = unsymmetric(1000);
+  dense.form = matrix_form::dense;
+  EXPECT_THROW(planned(dense, options), value_error);
+  options.proof_follows = true;
+  EXPECT_EQ(planned(dense, options), (list{"lu"}));
+}
+
 }  // namespace
 }  // namespace vouch
