@@ -4,9 +4,6 @@
 #include <atomic>
 #include <bit>
 #include <cstddef>
-#include <cub/block/block_scan.cuh>
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
 #include <exception>
 #include <mutex>
 #include <utility>
@@ -17,6 +14,7 @@
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/launch.cuh>
+#include <vouch/core/scan_and_sort.hpp>
 #include <vouch/core/scratch.cuh>
 #include <vouch/io/matrix_market_parts.hpp>
 #include <vouch/text/file.hpp>
@@ -220,15 +218,29 @@ __device__ void parse_line(const parse_job& job, const char* line, std::int64_t 
   if (place < job.rare_room) job.rare[place] = {e.rare - job.text, k};
 }
 
+// The sum of count over the threads of the block before this one.
+__device__ int sum_before(int count) {
+  constexpr unsigned warp_size = 32, all = ~0u;
+  __shared__ int warp_sums[block / warp_size];
+  const unsigned lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
+  int sum = count;
+  for (unsigned distance = 1; distance < warp_size; distance *= 2) {
+    const int other = __shfl_up_sync(all, sum, distance);
+    if (lane >= distance) sum += other;
+  }
+  if (lane == warp_size - 1) warp_sums[warp] = sum;
+  __syncthreads();
+  int before = sum - count;
+  for (unsigned w = 0; w < warp; ++w) before += warp_sums[w];
+  return before;
+}
+
 // A thread parses the lines that start behind the line feeds of its strip. lines_before counts the feeds before
 // a tile. Bound by the chain of bytes of a line; the text comes from the caches after the first touch.
 template <matrix_field Field>
 __global__ void __launch_bounds__(block) parse_lines(parse_job job, const std::int64_t* lines_before) {
-  using scan = cub::BlockScan<int, block>;
-  __shared__ typename scan::TempStorage room;
   std::uint64_t feeds = line_feeds(job.text);
-  int before = 0;
-  scan(room).ExclusiveSum(__popcll(feeds), before);
+  const int before = sum_before(__popcll(feeds));
   const std::int64_t strip = std::int64_t{blockIdx.x} * tile_bytes + std::int64_t{threadIdx.x} * strip_bytes;
   std::int64_t k = lines_before[blockIdx.x] + before;
   if (strip == 0) parse_line<Field>(job, job.text, 0);
@@ -294,15 +306,6 @@ launch_shape over(std::int64_t count) { return {ceil_div<std::int64_t>(count, bl
 
 cudaStream_t stream_of(const device& gpu) { return static_cast<cudaStream_t>(gpu.stream()); }
 
-// Calls a device-wide algorithm of CUB twice: for the room that it needs, then for the work.
-template <class Algorithm>
-void with_room(const device& gpu, const char* name, Algorithm algorithm) {
-  std::size_t bytes = 0;
-  check(algorithm(nullptr, bytes), name);
-  const scratch<char> room(gpu, static_cast<std::int64_t>(std::max<std::size_t>(bytes, 1)));
-  check(algorithm(room.data(), bytes), name);
-}
-
 template <class T>
 T fetched(const device& gpu, const T* from) {
   T value{};
@@ -338,10 +341,7 @@ struct text_on_gpu {
            lines_before.data());
     check(cudaMemsetAsync(lines_before.data() + tiles, 0, sizeof(std::int64_t), stream_of(gpu)),
           "counting lines");
-    with_room(gpu, "counting lines", [&](void* room, std::size_t& bytes) {
-      return cub::DeviceScan::ExclusiveSum(room, bytes, lines_before.data(), lines_before.data(), tiles + 1,
-                                           stream_of(gpu));
-    });
+    exclusive_scan(gpu, lines_before.data(), lines_before.data(), tiles + 1);
   }
 };
 
@@ -392,10 +392,8 @@ class assembler {
     scratch<std::uint64_t> sorted_key(gpu_, key_.size());
     scratch<double> sorted_val(gpu_, val_.size());
     const int bits = layout_.row_bits + layout_.col_bits + (key_.size() > count_ ? 1 : 0);
-    with_room(gpu_, "sorting entries", [&](void* room, std::size_t& bytes) {
-      return cub::DeviceRadixSort::SortPairs(room, bytes, key_.data(), sorted_key.data(), val_.data(),
-                                             sorted_val.data(), key_.size(), 0, bits, stream_of(gpu_));
-    });
+    sort_pairs<std::uint64_t, double>(gpu_, key_.data(), sorted_key.data(), val_.data(), sorted_val.data(),
+                                      key_.size(), bits);
     key_ = std::move(sorted_key);
     val_ = std::move(sorted_val);
   }
@@ -403,9 +401,7 @@ class assembler {
   csr<double> matrix() {
     const scratch<std::int64_t> place(gpu_, count_);
     launch(gpu_, "mark_first", over(count_), mark_first, keys(), count_, place.data());
-    with_room(gpu_, "counting entries", [&](void* room, std::size_t& bytes) {
-      return cub::DeviceScan::InclusiveSum(room, bytes, place.data(), place.data(), count_, stream_of(gpu_));
-    });
+    inclusive_scan(gpu_, place.data(), count_);
     const std::int64_t nonzeros = fetched(gpu_, place.data() + count_ - 1);
     csr<double> A{header_.rows, header_.cols, array<std::int64_t>(gpu_, header_.rows + 1),
                   array<std::int32_t>(gpu_, nonzeros), array<double>(gpu_, nonzeros)};

@@ -9,7 +9,7 @@
 #include <vouch/core/array.hpp>
 #include <vouch/core/cancellation.hpp>
 #include <vouch/core/parallel_for.cuh>
-#include <vouch/core/scan.cuh>
+#include <vouch/core/scan_and_sort.hpp>
 #include <vouch/core/scratch.cuh>
 #include <vouch/sparse/trusted.hpp>
 

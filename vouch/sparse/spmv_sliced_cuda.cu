@@ -1,7 +1,7 @@
-#include <cub/device/device_scan.cuh>
 #include <limits>
 
 #include <vouch/core/launch.cuh>
+#include <vouch/core/scan_and_sort.hpp>
 #include <vouch/sparse/spmv_layouts.hpp>
 
 namespace vouch::detail {
@@ -177,17 +177,6 @@ void order_slices(const device& dev, csr_view<const T> A, sliced_storage<T>& sto
   dev.synchronize();  // facts goes
 }
 
-void scan(const device& dev, const array<std::int64_t>& widths, array<std::int64_t>& starts) {
-  const auto stream = static_cast<cudaStream_t>(dev.stream());
-  std::size_t bytes = 0;
-  check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, widths.data(), starts.data(), widths.size(), stream),
-        "sizing the scan of slices");
-  array<std::byte> room(dev, static_cast<std::int64_t>(bytes));
-  check(cub::DeviceScan::ExclusiveSum(room.data(), bytes, widths.data(), starts.data(), widths.size(), stream),
-        "scanning slices");
-  dev.synchronize();  // room goes
-}
-
 template <class T, int B, bool Complex = false>
 void fill(const device& dev, csr_view<const T> A, sliced_storage<T>& storage) {
   const std::int64_t slots = storage.order.size();
@@ -240,7 +229,7 @@ std::optional<sliced_storage<T>> plan_slices_cuda(const device& dev, csr_view<co
   if (found.too_long > 0) return {};
   storage.blocks = static_cast<std::int64_t>(found.blocks);
   shape.short_index = found.wide == 0;
-  scan(dev, widths, starts);
+  exclusive_scan(dev, widths.data(), starts.data(), widths.size());
   launch(dev, "place_slices", {ceil_div(slices, std::int64_t{block}), block}, place_slices,
          static_cast<const std::int64_t*>(starts.data()), slices, shape.short_index, storage.slices.data());
   slice_place last;

@@ -1,10 +1,10 @@
 #include <bit>
 #include <cstdint>
-#include <cub/device/device_radix_sort.cuh>
 #include <limits>
 
 #include <vouch/core/array.hpp>
 #include <vouch/core/parallel_for.cuh>
+#include <vouch/core/scan_and_sort.hpp>
 #include <vouch/core/scratch.cuh>
 #include <vouch/sparse/trusted.hpp>
 
@@ -29,16 +29,8 @@ csr<T> transpose_with(const device& dev, csr_view<const T> A) {
     }
   });
   if (count > 0) {
-    const auto stream = static_cast<cudaStream_t>(dev.stream());
     const int bits = std::max(1, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(A.cols - 1))));
-    std::size_t bytes = 0;
-    check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, A.col, column.data(), entries, sorted.data(), count,
-                                          0, bits, stream),
-          "sizing the sort of columns");
-    const scratch<std::byte> space(dev, static_cast<std::int64_t>(bytes));
-    check(cub::DeviceRadixSort::SortPairs(space.data(), bytes, A.col, column.data(), entries, sorted.data(),
-                                          count, 0, bits, stream),
-          "sorting columns");
+    sort_pairs(dev, A.col, column.data(), static_cast<const Index*>(entries), sorted.data(), count, bits);
   }
   const std::int32_t* const columns = column.data();
   const Index* const from = sorted.data();

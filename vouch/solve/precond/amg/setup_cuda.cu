@@ -3,7 +3,7 @@
 #include <utility>
 
 #include <vouch/core/parallel_for.cuh>
-#include <vouch/core/scan.cuh>
+#include <vouch/core/scan_and_sort.hpp>
 #include <vouch/solve/precond/amg/build.hpp>
 #include <vouch/solve/precond/amg/near_nullspace.hpp>
 
