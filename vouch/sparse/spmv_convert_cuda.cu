@@ -1,6 +1,8 @@
 #include <algorithm>
 
 #include <vouch/core/launch.cuh>
+#include <vouch/core/parallel_for.cuh>
+#include <vouch/sparse/csr32_cuda.hpp>
 #include <vouch/sparse/spmv_convert.hpp>
 
 namespace vouch::detail {
@@ -138,5 +140,9 @@ template bool mirrors_upper_half_cuda(const device&, csr_view<const float>, cons
                                       const float*);
 template bool mirrors_upper_half_cuda(const device&, csr_view<const double>, const dia_layout<double>&,
                                       const double*);
+
+void widen_cuda(const device& dev, const std::int32_t* from, std::int64_t count, std::int64_t* to) {
+  parallel_for(dev, "widen", count, [=] __device__(std::int64_t i) { to[i] = from[i]; });
+}
 
 }  // namespace vouch::detail
