@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <array>
 #include <complex>
+#include <filesystem>
+#include <limits>
 #include <vector>
 
 #include <vouch/core/error.hpp>
 #include <vouch/dense/structure.hpp>
+#include <vouch/fingerprint/synthetic_print.hpp>
 #include <vouch/generate/complex_problems.hpp>
 #include <vouch/generate/dense_problems.hpp>
+#include <vouch/generate/matrix_set.hpp>
 #include <vouch/generate/problems.hpp>
 #include <vouch/generate/solution.hpp>
 #include <vouch/io/matrix_market.hpp>
@@ -244,6 +248,111 @@ generated_matrix generate_sparse_files(atomic_files& files, const console& log, 
     write_vectors(files.open(o.coordinates), nodes.values, nodes.nodes, nodes.dimension);
   });
   return made;
+}
+
+constexpr std::array<std::string_view, 5> patterns{"A", "L", "R", "T", "W"};
+
+// vouch gen fingerprint.
+int gen_fingerprint(std::span<const char* const> arguments) {
+  fingerprint::synthetic_options options;
+  common_options common;
+  std::string pattern = "W";
+  std::int64_t seed = 1;
+  command_line line("gen fingerprint", "draw a page with a print of nobody, 832 x 768 pixels at 500 dpi");
+  line.example("vouch gen fingerprint --class L --seed 7 -o l7.pgm", "a left loop");
+  line.choice("--class", "C", pattern, patterns,
+              "A arch, L or R left or right loop, T tented arch, W whorl [W]");
+  line.count("--seed", seed, 0, "of everything that is drawn [1]");
+  line.flag("--rotated", options.rotated, "turned by 4 to 10 degrees to either side");
+  line.flag("--blank-paper", options.blank_paper, "paper without noise around it");
+  line.text("-o,--output", "FILE", common.output, "the page: .png, else PGM");
+  add_threads_option(line, common);
+  add_report_options(line, common);
+  if (!line.parse(arguments)) return goal_reached;
+  if (common.output.empty())
+    throw usage_error("-o FILE is missing", "usage: vouch gen fingerprint [options] -o FILE");
+  check_outputs({common.output});
+  options.pattern = pattern.front();
+  options.seed = static_cast<std::uint64_t>(seed);
+
+  const stopwatch clock;
+  const device cpu = open_cpu(common);
+  const fingerprint::grey_image page = fingerprint::synthetic_print(cpu, options);
+  fingerprint::write_grey_image(common.output, page);
+  const double seconds = clock.seconds();
+  make_console(common).line(fmt::format("{}: a print of class {}, {:.2f} s", common.output, pattern, seconds));
+  if (common.json)
+    print_json(object_of("gen", {{"problem", "fingerprint"},
+                                 {"file", common.output},
+                                 {"class", pattern},
+                                 {"seed", seed},
+                                 {"width", page.width},
+                                 {"height", page.height},
+                                 {"device", to_json(cpu)},
+                                 {"time_s", {{"total", seconds}}}}));
+  return goal_reached;
+}
+
+// "lo:hi".
+void parse_range(const std::string& text, matrix_set_problem& problem) {
+  constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos)
+    throw usage_error(fmt::format("option --range: '{}' is no range of integers", text),
+                      "LO:HI, like -99999:99999");
+  problem.least = parse_count("--range", text.substr(0, colon), lowest);
+  problem.most = parse_count("--range", text.substr(colon + 1), lowest);
+}
+
+// vouch gen matrix-set.
+int gen_matrix_set(std::span<const char* const> arguments) {
+  matrix_set_problem problem;
+  common_options common;
+  std::string shape = "3x3", range = "0:9";
+  std::int64_t seed = 1;
+  command_line line("gen matrix-set", "write a set of random matrices for vouch reduce");
+  line.example("vouch gen matrix-set --count 10000000 -o set.txt", "220 MB of one-digit 3x3 matrices");
+  line.example("vouch gen matrix-set --count 1000 --shape 2x5 --range -99:99 -o set.txt", "another kind");
+  line.count("--count", problem.count, 1, "matrices [1]");
+  line.text("--shape", "RxC", shape, "rows and columns of each [3x3]");
+  line.text("--range", "LO:HI", range, "values are whole and uniform from LO to HI [0:9]");
+  line.count("--seed", seed, 0, "of the values [1]");
+  line.text("-o,--output", "FILE", common.output, "the set");
+  add_threads_option(line, common);
+  add_report_options(line, common);
+  if (!line.parse(arguments)) return goal_reached;
+  const set_shape parsed = parse_shape("--shape", shape);
+  problem.rows = parsed.rows;
+  problem.cols = parsed.cols;
+  problem.seed = static_cast<std::uint64_t>(seed);
+  parse_range(range, problem);
+  if (common.output.empty())
+    throw usage_error("-o FILE is missing", "usage: vouch gen matrix-set [options] -o FILE");
+  check_outputs({common.output});
+
+  const stopwatch clock;
+  const device cpu = open_cpu(common);
+  const console log = make_console(common);
+  with_sign_of_life(log, "writing", [&] { write_matrix_set(cpu, common.output, problem); });
+  const double seconds = clock.seconds();
+  std::error_code ignored;
+  const auto bytes = std::filesystem::is_regular_file(common.output, ignored)
+                         ? static_cast<std::int64_t>(std::filesystem::file_size(common.output, ignored))
+                         : 0;
+  log.line(fmt::format("{}: {} matrices, {} by {}, {:.3f} GB, {:.3f} s", common.output, problem.count,
+                       problem.rows, problem.cols, static_cast<double>(bytes) * 1e-9, seconds));
+  if (common.json)
+    print_json(object_of("gen", {{"problem", "matrix-set"},
+                                 {"file", common.output},
+                                 {"count", problem.count},
+                                 {"rows", problem.rows},
+                                 {"cols", problem.cols},
+                                 {"range", json::array({problem.least, problem.most})},
+                                 {"seed", seed},
+                                 {"bytes", bytes},
+                                 {"device", to_json(cpu)},
+                                 {"time_s", {{"total", seconds}}}}));
+  return goal_reached;
 }
 
 }  // namespace

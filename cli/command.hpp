@@ -29,8 +29,6 @@ int classify_train(std::span<const char* const> arguments);  // those behind `cl
 int cmd_convert(std::span<const char* const> arguments);
 int cmd_devices(std::span<const char* const> arguments);
 int cmd_gen(std::span<const char* const> arguments);
-int gen_fingerprint(std::span<const char* const> arguments);  // those behind `gen fingerprint`
-int gen_matrix_set(std::span<const char* const> arguments);   // those behind `gen matrix-set`
 int cmd_info(std::span<const char* const> arguments);
 int cmd_price(std::span<const char* const> arguments);
 int cmd_reduce(std::span<const char* const> arguments);
