@@ -90,25 +90,56 @@ TYPED_TEST(residual_typed, has_the_bits_of_rows_alone) {
   const device cpu = device::cpu(1);
   testing::row_lists<T> A;
   A.cols = 50;
-  for (std::int32_t i = 0; i < 60; ++i) {
+  constexpr std::int32_t rows = 84;
+  for (std::int32_t i = 0; i < rows; ++i) {
     auto& row = A.rows.emplace_back();
-    const std::int32_t entries = i < 21 ? 7 : i < 40 ? i % 3 : 12;
+    const std::int32_t entries = i < 21 ? 7 : i < 40 ? i % 3 : i < 60 ? 12 : 5 + i % 7 / 3;
     for (std::int32_t k = 0; k < entries; ++k)
       row[(i + 4 * k) % 50] = testing::random_vector<T>(static_cast<std::uint64_t>(50 * i + k), 1)[0];
   }
-  const auto b = testing::random_vector<T>(81, 60);
+  const auto b = testing::random_vector<T>(81, rows);
   const auto x = testing::random_vector<T>(82, 50);
-  const auto all = run<T>(cpu, A, b, x, {});
-  double most = 0;
-  for (std::size_t i = 0; i < 60; ++i) {
-    testing::row_lists<T> one;
-    one.cols = 50;
-    one.rows = {A.rows[i]};
-    const auto alone = run<T>(cpu, one, {b[i]}, x, {});
-    EXPECT_EQ(all.r[i], alone.r[0]) << i;
-    most = std::max(most, alone.facts.matrix_norm_inf);
+  auto x_lo = testing::random_vector<T>(83, 50);
+  for (std::size_t j = 0; j < 50; ++j) x_lo[j] *= j % 3 == 0 ? 0 : std::numeric_limits<T>::epsilon() / 4 * x[j];
+  for (const std::vector<T>& low : {std::vector<T>{}, x_lo}) {
+    const auto all = run<T>(cpu, A, b, x, low);
+    double most = 0;
+    for (std::size_t i = 0; i < rows; ++i) {
+      testing::row_lists<T> one;
+      one.cols = 50;
+      one.rows = {A.rows[i]};
+      const auto alone = run<T>(cpu, one, {b[i]}, x, low);
+      EXPECT_EQ(all.r[i], alone.r[0]) << i;
+      most = std::max(most, alone.facts.matrix_norm_inf);
+    }
+    EXPECT_EQ(all.facts.matrix_norm_inf, most);
   }
-  EXPECT_EQ(all.facts.matrix_norm_inf, most);
+}
+
+TYPED_TEST(residual_typed, of_zero_is_b) {
+  using T = TypeParam;
+  const auto A = testing::stencil_matrix<T>(12, true, 81);
+  auto b = testing::random_vector<T>(82, 1728);
+  b[5] = 0;
+  const std::vector<T> zero(1728), negative(1728, T(-0.0));
+  for (const device& dev : testing::devices()) {
+    const auto near = run<T>(dev, A, b, std::vector<T>(1728, std::numeric_limits<T>::min()), {}).facts;
+    for (const std::vector<T>& x : {zero, negative}) {
+      const auto all = run<T>(dev, A, b, x, {});
+      EXPECT_EQ(all.r, b);
+      EXPECT_EQ(all.facts.norm2, all.facts.rhs_norm2);
+      EXPECT_EQ(all.facts.matrix_norm_inf, near.matrix_norm_inf);
+      EXPECT_EQ(all.facts.product_norm2, 0);
+      EXPECT_EQ(all.facts.x_norm_inf, 0);
+    }
+    for (const T bad : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()}) {
+      auto M = A;
+      M.rows[700].begin()->second = bad;
+      const auto all = run<T>(dev, M, b, zero, {});
+      EXPECT_TRUE(std::isnan(all.r[700]) && std::isnan(all.facts.norm2));
+    }
+    EXPECT_FALSE(std::signbit(run<T>(dev, A, negative, zero, {}).r[0])) << "one entry of row 0 is negative";
+  }
 }
 
 double relative(double value, quad exact) {

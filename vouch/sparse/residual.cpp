@@ -24,49 +24,78 @@ using detail::residual_norms;
 
 constexpr std::int64_t batch = 8;
 
-// As many rows as a batch has, from `first` on, each with so many entries: what row_residual makes of them, to the bit.
+// As many rows as a batch has, from `first` on: what row_residual makes of them, to the bit.
 struct row_batch {
   double high[batch], magnitude[batch], product[batch];
 };
-VOUCH_FMA_CLONES void take_batch(const csr_view<const double>& A, const double* b, const double* x,
-                                 std::int64_t first, std::int64_t entries, row_batch& rows) {
+
+// Where their entries begin and how many each has.
+struct batch_shape {
+  std::int64_t begin[batch], entries[batch];
+  std::int64_t least, most;
+
+  batch_shape(const std::int64_t* row_ptr, std::int64_t first) {
+    for (std::int64_t l = 0; l < batch; ++l) {
+      begin[l] = row_ptr[first + l];
+      entries[l] = row_ptr[first + l + 1] - begin[l];
+    }
+    least = *std::min_element(entries, entries + batch);
+    most = *std::max_element(entries, entries + batch);
+  }
+  // Whether little is lost by going through the longest row in all.
+  bool is_alike() const { return least > 0 && 2 * most <= 3 * least; }
+};
+
+// Rows that end before others keep what they have, as do those whose x has nothing below its double.
+template <bool even, bool two_parts>
+VOUCH_SIMD_INLINE void take_rows(const csr_view<const double>& A, const double* b, const double* x,
+                                 const double* x_lo, std::int64_t first, const batch_shape& shape,
+                                 row_batch& rows) {
   double high[batch], low[batch] = {}, magnitude[batch] = {}, product[batch] = {};
   for (std::int64_t l = 0; l < batch; ++l) high[l] = b[first + l];
-  const std::int64_t begin = A.row_ptr[first];
-  for (std::int64_t k = 0; k < entries; ++k) {
-    double value[batch], other[batch];
+  for (std::int64_t k = 0; k < shape.most; ++k) {
+    double value[batch], other[batch], below[batch] = {};
     for (std::int64_t l = 0; l < batch; ++l) {
-      const std::int64_t at = begin + l * entries + k;
+      const std::int64_t at =
+          even ? shape.begin[0] + l * shape.most + k : shape.begin[l] + std::min(k, shape.entries[l] - 1);
       value[l] = A.val[at];
       other[l] = x[A.col[at]];
+      if (two_parts) below[l] = x_lo[A.col[at]];
     }
     for (std::int64_t l = 0; l < batch; ++l) {
-      const double_double<double> sum =
-          add_product(double_double<double>{high[l], low[l]}, -value[l], other[l]);
-      high[l] = sum.hi;
-      low[l] = sum.lo;
-      magnitude[l] += std::fabs(value[l]);
-      product[l] += std::fabs(value[l] * other[l]);
+      double_double<double> sum = add_product(double_double<double>{high[l], low[l]}, -value[l], other[l]);
+      if (two_parts) {
+        const double_double<double> more = add_product(sum, -value[l], below[l]);
+        sum.hi = below[l] != 0 ? more.hi : sum.hi;
+        sum.lo = below[l] != 0 ? more.lo : sum.lo;
+      }
+      const bool takes = even || k < shape.entries[l];
+      high[l] = takes ? sum.hi : high[l];
+      low[l] = takes ? sum.lo : low[l];
+      magnitude[l] = takes ? magnitude[l] + std::fabs(value[l]) : magnitude[l];
+      product[l] = takes ? product[l] + std::fabs(value[l] * other[l]) : product[l];
     }
   }
   std::copy_n(high, batch, rows.high);
   std::copy_n(magnitude, batch, rows.magnitude);
   std::copy_n(product, batch, rows.product);
 }
-
-// Whether the rows of a batch have as many entries each.
-template <real T>
-bool is_even(csr_view<const T> A, std::int64_t first) {
-  const std::int64_t entries = A.row_ptr[first + 1] - A.row_ptr[first];
-  bool even = true;
-  for (std::int64_t l = 1; l < batch; ++l) even &= A.row_ptr[first + l + 1] - A.row_ptr[first + l] == entries;
-  return even;
+VOUCH_FMA_CLONES void take_batch(const csr_view<const double>& A, const double* b, const double* x,
+                                 const double* x_lo, std::int64_t first, const batch_shape& shape,
+                                 row_batch& rows) {
+  const bool even = shape.least == shape.most;
+  if (x_lo == nullptr)
+    even ? take_rows<true, false>(A, b, x, x_lo, first, shape, rows)
+         : take_rows<false, false>(A, b, x, x_lo, first, shape, rows);
+  else
+    even ? take_rows<true, true>(A, b, x, x_lo, first, shape, rows)
+         : take_rows<false, true>(A, b, x, x_lo, first, shape, rows);
 }
 
 // Forms the rows of one chunk, and the norms over them and over the chunk's piece of x.
 template <real T>
 VOUCH_SIMD_INLINE residual_norms norms_of_chunk(const csr_view<const T>& A, const T* b, const T* x_hi,
-                                                const T* x_lo, T* r, std::int64_t chunk) {
+                                                const T* x_lo, bool x_is_zero, T* r, std::int64_t chunk) {
   residual_norms norms;
   const std::int64_t first = chunk * residual_chunk;
   const std::int64_t last = std::min(first + residual_chunk, A.rows);
@@ -83,14 +112,27 @@ VOUCH_SIMD_INLINE residual_norms norms_of_chunk(const csr_view<const T>& A, cons
       norms.add_row(r[i], b_i, row.magnitude, row.product);
     }
   };
+  while (x_is_zero && i < last) {
+    double magnitude = 0;
+    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k)
+      magnitude += std::fabs(static_cast<double>(A.val[k]));
+    const T b_i = b[i];
+    if (std::isfinite(magnitude) && std::isfinite(b_i) && (b_i != 0 || !std::signbit(b_i))) {
+      r[i++] = b_i;
+      norms.add_row(b_i, b_i, magnitude, 0);
+    } else {
+      plain_rows(i + 1);
+    }
+  }
   if constexpr (sizeof(T) == sizeof(double))
-    while (x_lo == nullptr && i + batch <= last) {
-      if (!is_even(A, i)) {
+    while (i + batch <= last) {
+      const batch_shape shape(A.row_ptr, i);
+      if (!shape.is_alike()) {
         plain_rows(i + batch);
         continue;
       }
       row_batch rows;
-      take_batch(A, b, x_hi, i, A.row_ptr[i + 1] - A.row_ptr[i], rows);
+      take_batch(A, b, x_hi, x_lo, i, shape, rows);
       for (std::int64_t l = 0; l < batch; ++l, ++i) {
         const T b_i = b[i];  // r may be b
         r[i] = rows.high[l];
@@ -104,23 +146,36 @@ VOUCH_SIMD_INLINE residual_norms norms_of_chunk(const csr_view<const T>& A, cons
 }
 
 // Instruction sets differ in whether they have a fused multiply-add, of which every product takes one.
-#define VOUCH_CHUNK_NORMS(T)                                                                          \
-  VOUCH_SIMD_CLONES residual_norms chunk_norms(const csr_view<const T>& A, const T* b, const T* x_hi, \
-                                               const T* x_lo, T* r, std::int64_t chunk) {             \
-    return norms_of_chunk<T>(A, b, x_hi, x_lo, r, chunk);                                             \
+#define VOUCH_CHUNK_NORMS(T)                                                                              \
+  VOUCH_SIMD_CLONES residual_norms chunk_norms(const csr_view<const T>& A, const T* b, const T* x_hi,     \
+                                               const T* x_lo, bool x_is_zero, T* r, std::int64_t chunk) { \
+    return norms_of_chunk<T>(A, b, x_hi, x_lo, x_is_zero, r, chunk);                                      \
   }
 VOUCH_CHUNK_NORMS(float)
 VOUCH_CHUNK_NORMS(double)
 #undef VOUCH_CHUNK_NORMS
 
 template <real T>
+bool all_zero(const device& dev, std::int64_t n, const T* x) {
+  if (n > 0 && x[0] != 0) return false;
+  bool zero = true;
+#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, n)) schedule(static) \
+    reduction(&& : zero)
+  for (std::int64_t first = 0; first < n; first += residual_chunk)
+    zero = zero && std::all_of(x + first, x + std::min(n, first + residual_chunk), [](T e) { return e == 0; });
+  return zero;
+}
+
+// Where x is zero, as at most starts, the rows are only summed.
+template <real T>
 residual_norms residual_cpu(const device& dev, csr_view<const T> A, const T* b, const T* x_hi, const T* x_lo,
                             T* r) {
   const std::int64_t chunks = ceil_div(std::max(A.rows, A.cols), residual_chunk);
   std::vector<residual_norms> partial(static_cast<std::size_t>(chunks));
+  const bool x_is_zero = x_lo == nullptr && all_zero(dev, A.cols, x_hi);
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, A.nonzeros)) schedule(static)
   for (std::int64_t c = 0; c < chunks; ++c)
-    partial[static_cast<std::size_t>(c)] = chunk_norms(A, b, x_hi, x_lo, r, c);
+    partial[static_cast<std::size_t>(c)] = chunk_norms(A, b, x_hi, x_lo, x_is_zero, r, c);
   residual_norms all;
   for (const residual_norms& part : partial) all.merge(part);
   return all;
