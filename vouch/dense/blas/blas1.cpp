@@ -91,6 +91,20 @@ R dot_of(const device& dev, const char* routine, view<const TX> x, view<const TY
       });
 }
 
+// Elements that are looked at together: few of them hold a new best one.
+constexpr std::int64_t search_length = 64;
+
+// Whether no size of the elements from .. to-1 beats the best one, where that is seen in vectors.
+template <scalar T, class Size, class Better, class Best>
+bool none_better(view<const T> x, std::int64_t from, std::int64_t to, const Size& size, const Better& better,
+                 const Best& best) {
+  if (x.stride() != 1 || to - from != search_length) return false;
+  const T* const some = x.data() + from;
+  std::int64_t count = 0;
+  for (std::int64_t k = 0; k < search_length; ++k) count += better(size(some[k]), best) ? 1 : 0;
+  return count == 0;
+}
+
 // The index of the best size, where better(a, b) says that a beats b; the first of equals.
 template <scalar T, class Size, class Better>
 std::int64_t best_index(const device& dev, view<const T> x, const Size& size, const Better& better) {
@@ -101,9 +115,13 @@ std::int64_t best_index(const device& dev, view<const T> x, const Size& size, co
   };
   for_pieces(dev, x.size(), [&](std::int64_t piece) {
     std::int64_t found = -1;
-    const std::int64_t first = piece * piece_size;
-    for (std::int64_t i = first; i < first + piece_length(x.size(), piece); ++i)
-      if (improves(i, found)) found = i;
+    const std::int64_t first = piece * piece_size, last = first + piece_length(x.size(), piece);
+    for (std::int64_t from = first; from < last; from += search_length) {
+      const std::int64_t to = std::min(last, from + search_length);
+      if (found >= 0 && none_better(x, from, to, size, better, size(x[found]))) continue;
+      for (std::int64_t i = from; i < to; ++i)
+        if (improves(i, found)) found = i;
+    }
     best[static_cast<std::size_t>(piece)] = found;
   });
   std::int64_t all = -1;
