@@ -6,6 +6,7 @@
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/core/loop_threads.hpp>
 #include <vouch/sparse/spmv_convert.hpp>
+#include <vouch/sparse/structure_row.hpp>
 
 namespace vouch::detail {
 namespace {
@@ -29,7 +30,9 @@ std::vector<std::int64_t> occupied_diagonals(const device& dev, csr_view<const T
 #pragma omp parallel for firstprivate(ieee) num_threads(threads) schedule(static, 1)
   for (int t = 0; t < threads; ++t) {
     std::vector<std::int64_t>& mine = found[static_cast<std::size_t>(t)];
-    for (std::int64_t i = A.rows * t / threads; i < A.rows * (t + 1) / threads; ++i) {
+    const std::int64_t begin = A.rows * t / threads;
+    for (std::int64_t i = begin; i < A.rows * (t + 1) / threads; ++i) {
+      if (i > begin && continues_row_above(A, i)) continue;
       auto place = mine.begin();  // offsets of a row ascend, too
       for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1] && mine.size() < limit; ++k) {
         const std::int64_t offset = A.col[k] - i;

@@ -64,18 +64,6 @@ void scan_values(row_scan& scan, csr_view<const T> A, std::int64_t row) {
   scan_sums<T>(scan, row, sums, A.rows == A.cols);
 }
 
-// A row whose columns are those of the row above, one to the right, has no new diagonal.
-template <class T>
-bool continues_row_above(csr_view<const T> A, std::int64_t row) {
-  if (row == 0) return false;
-  const std::int64_t above = A.row_ptr[row - 1], first = A.row_ptr[row];
-  const std::int64_t size = A.row_ptr[row + 1] - first;
-  if (first - above != size) return false;
-  bool same = true;
-  for (std::int64_t k = 0; k < size; ++k) same &= A.col[first + k] == A.col[above + k] + 1;
-  return same;
-}
-
 template <class T>
 void scan_offsets(offset_set& offsets, csr_view<const T> A, std::int64_t row) {
   if (offsets.full() || continues_row_above(A, row)) return;

@@ -125,6 +125,18 @@ VOUCH_HOST_DEVICE bool is_block_row(csr_view<const T> A, std::int64_t first, int
   return true;
 }
 
+/// Whether the columns of a row are those of the row above, one to the right: it has no new diagonal then.
+template <class T>
+bool continues_row_above(csr_view<const T> A, std::int64_t row) {
+  if (row == 0) return false;
+  const std::int64_t above = A.row_ptr[row - 1], first = A.row_ptr[row];
+  const std::int64_t size = A.row_ptr[row + 1] - first;
+  if (first - above != size) return false;
+  bool same = true;
+  for (std::int64_t k = 0; k < size; ++k) same &= A.col[first + k] == A.col[above + k] + 1;
+  return same;
+}
+
 /// Where column col stands in a row, or no_entry.
 template <class T>
 VOUCH_HOST_DEVICE std::int64_t find_entry(csr_view<const T> A, std::int64_t row, std::int64_t col) {

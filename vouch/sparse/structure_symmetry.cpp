@@ -14,19 +14,41 @@ using namespace detail;
 
 constexpr std::int64_t chunk = 4096;  // rows that a thread takes at a time
 
+// Where mirror images of entries stand: in the next row most often at the same place of theirs as in this one.
+class mirror_search {
+ public:
+  // Of the entry of row i in column col, the row's k-th.
+  template <class T>
+  std::int64_t find(csr_view<const T> A, std::int64_t i, std::int64_t col, std::int64_t k) {
+    if (k >= most) return find_entry(A, col, i);
+    std::int64_t& place = places_[k];
+    const std::int64_t guess = A.row_ptr[col] + place;
+    if (guess < A.row_ptr[col + 1] && A.col[guess] == i) return guess;
+    const std::int64_t found = find_entry(A, col, i);
+    if (found != no_entry) place = found - A.row_ptr[col];
+    return found;
+  }
+
+ private:
+  static constexpr std::int64_t most = 32;
+  std::int64_t places_[most] = {};
+};
+
 // Every entry above the diagonal has its equal below, and none is left over there.
 template <class T>
 bool mirrors_itself(csr_view<const T> A, int threads) {
   bool equal = true;
   std::int64_t surplus = 0;  // entries above less entries below
-#pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(threads, A.nonzeros)) schedule(dynamic, chunk) \
-    reduction(&& : equal) reduction(+ : surplus)
+  mirror_search search;
+#pragma omp parallel for firstprivate(ieee) firstprivate(search) num_threads(loop_threads(threads, A.nonzeros)) \
+    schedule(dynamic, chunk) reduction(&& : equal) reduction(+ : surplus)
   for (std::int64_t i = 0; i < A.rows; ++i) {
     if (!equal) continue;
-    for (std::int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; ++k) {
+    const std::int64_t begin = A.row_ptr[i];
+    for (std::int64_t k = begin; k < A.row_ptr[i + 1]; ++k) {
       surplus += (A.col[k] > i) - (A.col[k] < i);
       if (A.col[k] <= i) continue;
-      const std::int64_t mirror = find_entry(A, A.col[k], i);
+      const std::int64_t mirror = search.find(A, i, A.col[k], k - begin);
       if (mirror == no_entry || A.val[mirror] != A.val[k]) equal = false;
     }
   }
