@@ -6,12 +6,31 @@
 #include <vector>
 
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/simd.hpp>
 #include <vouch/solve/krylov/cg_engines.hpp>
 
 namespace vouch {
 namespace {
 
 constexpr std::int64_t chunk = 4096;
+
+// In eight sums, which are then added in order.
+#define VOUCH_DOT_OF_CHUNK(T)                                                     \
+  VOUCH_SIMD_CLONES double dot_of_chunk(std::int64_t n, const T* a, const T* b) { \
+    constexpr std::int64_t lanes = 8;                                             \
+    double sums[lanes] = {}, sum = 0;                                             \
+    std::int64_t i = 0;                                                           \
+    for (; i + lanes <= n; i += lanes)                                            \
+      for (std::int64_t l = 0; l < lanes; ++l)                                    \
+        sums[l] += static_cast<double>(a[i + l]) * static_cast<double>(b[i + l]); \
+    for (std::int64_t l = 0; i + l < n; ++l)                                      \
+      sums[l] += static_cast<double>(a[i + l]) * static_cast<double>(b[i + l]);   \
+    for (const double l : sums) sum += l;                                         \
+    return sum;                                                                   \
+  }
+VOUCH_DOT_OF_CHUNK(float)
+VOUCH_DOT_OF_CHUNK(double)
+#undef VOUCH_DOT_OF_CHUNK
 
 template <real T>
 class general_engine final : public inner_solver<T> {
@@ -72,12 +91,7 @@ class general_engine final : public inner_solver<T> {
 
   double dot(const T* a, const T* b) {
     for_chunks([&](std::int64_t c, std::int64_t first, std::int64_t last) {
-      double lane[8] = {};
-      for (std::int64_t i = first; i < last; ++i)
-        lane[(i - first) % 8] += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-      double sum = 0;
-      for (const double l : lane) sum += l;
-      parts_[static_cast<std::size_t>(c)] = sum;
+      parts_[static_cast<std::size_t>(c)] = dot_of_chunk(last - first, a + first, b + first);
     });
     double sum = 0;
     for (const double part : parts_) sum += part;
