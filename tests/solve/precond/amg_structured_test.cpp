@@ -205,7 +205,8 @@ TEST(stencil, interpolation_solves_the_equations_inside_of_cells) {
 // P^T A P, by products with vectors in single precision, is the coarse matrix; all with unit diagonals.
 TEST(stencil, products_in_single_precision_fit_together) {
   for (const coarse_case& c : {coarse_case{{70, 5, 4}, {2, 2, 2}}, coarse_case{{67, 6, 3}, {1, 2, 2}},
-                               coarse_case{{131, 40, 1}, {2, 2, 1}}, coarse_case{{37, 4, 5}, {2, 1, 2}}}) {
+                               coarse_case{{131, 40, 1}, {2, 2, 1}}, coarse_case{{37, 4, 5}, {2, 1, 2}},
+                               coarse_case{{64, 5, 4}, {2, 2, 2}}, coarse_case{{63, 6, 3}, {2, 1, 2}}}) {
     const multigrid::stencil_matrix fine = stencil_of(full_box(c.n, 0.5));
     const multigrid::step_values<double> weights = multigrid::interpolation(cpu, fine, c.by);
     const multigrid::stencil_matrix coarse = multigrid::galerkin(cpu, fine, weights, c.by);
@@ -229,6 +230,34 @@ TEST(stencil, products_in_single_precision_fit_together) {
     A.combine(cpu, {2, sum.data(), -3, up.data(), 0.5F, up.data(), sum.data()});
     for (std::size_t i = 0; i < sum.size(); ++i)
       ASSERT_NEAR(sum[i], 2 * u[i] - 3 * up[i] + 0.5F * product[i], 1e-5);
+  }
+}
+
+// The second product follows the first through the box, by several threads with seams between their parts.
+TEST(stencil, two_products_at_once_have_the_bits_of_both) {
+  for (const sizes& n : {sizes{61, 60, 40}, sizes{300, 200, 1}, sizes{9, 8, 7}}) {
+    const multigrid::unit_stencil A(cpu, stencil_of(star_box(n, 0.5, {1, 2, 3})));
+    const auto size = static_cast<std::size_t>(A.rows());
+    const std::vector<float> b = random_vector<float>(A.rows(), 3), start = random_vector<float>(A.rows(), 4);
+    std::vector<float> x = start, r(size), smoothed(size), residual(size);
+    // As in a cycle: down, then up, where the second takes the place of what the first multiplies.
+    A.combine(cpu, {0, nullptr, 0.7F, b.data(), -0.3F, b.data(), smoothed.data()});
+    A.combine(cpu, {1, b.data(), 0, nullptr, -1, smoothed.data(), residual.data()});
+    A.combine(cpu, {1, b.data(), 0, nullptr, -1, x.data(), r.data()});
+    A.combine(cpu, {1, x.data(), 0.7F, r.data(), -0.3F, r.data(), x.data()});
+    for (int threads = 1; threads <= 5; ++threads) {
+      const device some = device::cpu(threads);
+      std::vector<float> y(size), q(size);
+      A.combine_both(some, {0, nullptr, 0.7F, b.data(), -0.3F, b.data(), y.data()},
+                     {1, b.data(), 0, nullptr, -1, y.data(), q.data()});
+      EXPECT_EQ(y, smoothed) << threads;
+      EXPECT_EQ(q, residual) << threads;
+      y = start;
+      A.combine_both(some, {1, b.data(), 0, nullptr, -1, y.data(), q.data()},
+                     {1, y.data(), 0.7F, q.data(), -0.3F, q.data(), y.data()});
+      EXPECT_EQ(y, x) << threads;
+      EXPECT_EQ(q, r) << threads;
+    }
   }
 }
 

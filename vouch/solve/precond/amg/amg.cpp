@@ -13,6 +13,7 @@
 #include <vouch/core/config.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
+#include <vouch/core/simd.hpp>
 #include <vouch/core/stopwatch.hpp>
 #include <vouch/core/string_printf.hpp>
 #include <vouch/dense/blas1.hpp>
@@ -67,12 +68,25 @@ void combine(const device& dev, const spmv_plan<float>& W, const combination& te
   }
 }
 
+#define VOUCH_SCALE_PIECE(From, To, T)                                                      \
+  VOUCH_SIMD_CLONES void scale_piece(std::int64_t n, T factor, const T* __restrict__ scale, \
+                                     const From* __restrict__ in, To* __restrict__ out) {   \
+    for (std::int64_t i = 0; i < n; ++i)                                                    \
+      out[i] = static_cast<To>(factor * (scale[i] * static_cast<T>(in[i])));                \
+  }
+VOUCH_SCALE_PIECE(float, float, float)
+VOUCH_SCALE_PIECE(double, float, double)
+VOUCH_SCALE_PIECE(float, double, double)
+#undef VOUCH_SCALE_PIECE
+
 template <class From, class To, real T>
 void scale_into(const device& dev, std::int64_t n, T factor, const T* scale, const From* in, To* out) {
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return scale_into_cuda(dev, n, factor, scale, in, out);
+  constexpr std::int64_t piece = 4096;
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, n)) schedule(static)
-  for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<To>(factor * (scale[i] * static_cast<T>(in[i])));
+  for (std::int64_t first = 0; first < n; first += piece)
+    scale_piece(std::min(piece, n - first), factor, scale + first, in + first, out + first);
 }
 
 // In double: where the matrix is nearly singular, rounded entries of its inverse would be those of an indefinite one.
@@ -552,6 +566,12 @@ class v_cycle final : public amg<T>, public shared_cycle<T> {
       const multigrid::level& l = level(depth).made;
       if (l.by_stencil) return l.by_stencil->combine(dev, terms);
       multigrid::combine(dev, *l.by_A.plan, terms, cycle.product_.data());
+    }
+    void combine_both(std::size_t depth, const combination& one, const combination& other) const {
+      const multigrid::level& l = level(depth).made;
+      if (l.by_stencil) return l.by_stencil->combine_both(dev, one, other);
+      combine(depth, one);
+      combine(depth, other);
     }
     void restrict_to_next(std::size_t depth, const float* r) const {
       const multigrid::level& l = level(depth).made;

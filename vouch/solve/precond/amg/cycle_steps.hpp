@@ -14,14 +14,30 @@ inline constexpr std::size_t parts_of_level = 5;
 
 /// Steps takes them, on one device or as one of several that share the rows:
 ///   at(depth, part): the elements; smoother(depth): the coefficients of its polynomial by powers of A
-///   combine(depth, terms) with the level's matrix
+///   combine(depth, terms) with the level's matrix; combine_both(depth, one, other), which they may have where nothing is
+///   shared: two of these, of which the other multiplies what the first makes
 ///   restrict_to_next(depth, r): the next level's b; prolongate(depth, a, u, out): out := a u + P x of the next level
 ///   solve(depth): x for b, false where there is more to be done than that
 ///   share(depth, part): behind the steps that make it; its elements are then known to all who read them
 
-/// The smoother's polynomial in A times v, but for its last step: out := a u + q(A) v. Takes y and other.
+/// Two combinations, of which the other multiplies what the first makes.
 template <class Steps>
-void apply_polynomial(const Steps& on, std::size_t depth, const float* v, float a, const float* u, part out) {
+void combine_both(const Steps& on, std::size_t depth, const combination& one, part made,
+                  const combination& other) {
+  if constexpr (requires { on.combine_both(depth, one, other); }) {
+    on.combine_both(depth, one, other);
+  } else {
+    on.combine(depth, one);
+    on.share(depth, made);
+    on.combine(depth, other);
+  }
+}
+
+/// The smoother's polynomial in A times v, but for its last step: what makes out := a u + q(A) v, all done before that.
+/// Takes y and other.
+template <class Steps>
+combination begin_polynomial(const Steps& on, std::size_t depth, const float* v, float a, const float* u,
+                             part out) {
   const std::span<const double> q = on.smoother(depth);
   const auto coefficient = [&](std::size_t k) { return static_cast<float>(q[k]); };
   const float* last = v;
@@ -34,7 +50,11 @@ void apply_polynomial(const Steps& on, std::size_t depth, const float* v, float 
     factor = 1;
     std::swap(next, after);
   }
-  on.combine(depth, {a, u, coefficient(0), v, factor, last, on.at(depth, out)});
+  return {a, u, coefficient(0), v, factor, last, on.at(depth, out)};
+}
+template <class Steps>
+void apply_polynomial(const Steps& on, std::size_t depth, const float* v, float a, const float* u, part out) {
+  on.combine(depth, begin_polynomial(on, depth, v, a, u, out));
   on.share(depth, out);
 }
 
@@ -50,8 +70,8 @@ void visit(const Steps& on, std::size_t depth) {
   if (plain) {
     on.combine(depth, {1, b, 0, nullptr, -first, b, r});
   } else {
-    apply_polynomial(on, depth, b, 0, nullptr, part::x);
-    on.combine(depth, {1, b, 0, nullptr, -1, x, r});
+    combine_both(on, depth, begin_polynomial(on, depth, b, 0, nullptr, part::x), part::x,
+                 {1, b, 0, nullptr, -1, x, r});
   }
   on.share(depth, part::r);
   on.restrict_to_next(depth, r);
@@ -66,7 +86,13 @@ void visit(const Steps& on, std::size_t depth) {
     on.share(depth, part::x);
     return;
   }
-  on.combine(depth, {1, b, 0, nullptr, -1, solution, r});
+  const combination residual{1, b, 0, nullptr, -1, solution, r};
+  if (on.smoother(depth).size() == 2) {
+    combine_both(on, depth, residual, part::r, begin_polynomial(on, depth, r, 1, x, part::x));
+    on.share(depth, part::x);
+    return;
+  }
+  on.combine(depth, residual);
   on.share(depth, part::r);
   apply_polynomial(on, depth, r, 1, x, part::x);
 }

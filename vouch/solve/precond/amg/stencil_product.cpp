@@ -1,5 +1,7 @@
 #include <vouch/solve/precond/amg/stencil_product.hpp>
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -148,11 +150,13 @@ VOUCH_SIMD_CLONES void restrict_plain(const line_products& p, std::int64_t n, fl
   }
 }
 
-// A fine line of nx points from coarse lines of n, a u besides.
-VOUCH_SIMD_CLONES void prolongate_halved(const line_products& p, std::int64_t n, std::int64_t nx, float a,
-                                         const float* u, float* out) {
+// A fine line of nx points from coarse lines of n, a u besides. Where a whole line may be read with the element behind it,
+// that meets a weight of zero.
+VOUCH_SIMD_CLONES void prolongate_halved(const line_products& p, std::int64_t n, std::int64_t nx, bool may_end,
+                                         float a, const float* u, float* out) {
+  const std::int64_t in_vectors = may_end && nx == 2 * n ? n : n - 1;
   std::int64_t i = 0;
-  for (; i + width < n; i += width) {
+  for (; i + width <= in_vectors; i += width) {
     lanes<float> even{}, odd{}, v, next, low, high;
     for (int k = 0; k < p.count; ++k) {
       load<float>(v, p.of[k].vector + i);
@@ -242,35 +246,72 @@ double unit_stencil::largest_ritz_value(const device& dev) const {
   return vouch::largest_ritz_value<float>(dev, rows(), multiply);
 }
 
+namespace {
+
+constexpr std::int64_t chunk = 2048;  // rows
+
+}  // namespace
+
 void unit_stencil::combine(const device& dev, const combination& terms) const {
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return combine_stencil_cuda(dev, steps_of(upper_), {0, rows()}, terms);
   const std::int64_t n = rows();
-  constexpr std::int64_t chunk = 2048;
 #pragma omp parallel for firstprivate(ieee) num_threads(loop_threads(dev, bytes() / 16)) schedule(static)
-  for (std::int64_t first = 0; first < n; first += chunk) {
-    const std::int64_t last = std::min(n, first + chunk);
-    // Which couplings rows have changes at few of them: those of a run are a range.
-    std::size_t low = ways_.count, high = ways_.count;
-    for (std::int64_t i = first; i < last;) {
-      while (low > 0 && ways_[low - 1].distance + i >= 0) --low;
-      while (high > low && ways_[high - 1].distance + i >= n) --high;
-      std::int64_t end = last;
-      if (low > 0) end = std::min(end, -ways_[low - 1].distance);
-      if (high > low) end = std::min(end, n - ways_[high - 1].distance);
-      row_products p;
-      p.terms = terms;
-      if (terms.u != nullptr) p.terms.u += i;
-      if (terms.v != nullptr) p.terms.v += i;
-      p.terms.w += i;
-      p.terms.out += i;
-      for (std::size_t k = low; k < high; ++k) {
-        p.entries[p.count] = upper_.of(ways_[k].diagonal) + i + ways_[k].shift;
-        p.others[p.count++] = terms.w + i + ways_[k].distance;
-      }
-      combine_rows(p, end - i);
-      i = end;
+  for (std::int64_t first = 0; first < n; first += chunk)
+    combine_range(terms, first, std::min(n, first + chunk));
+}
+
+// The other product follows the first at the distance of its farthest coupling, while entries and elements are in cache;
+// rows at the ends of a thread's part, which need those of its neighbours, come last.
+void unit_stencil::combine_both(const device& dev, const combination& one, const combination& other) const {
+  const std::int64_t n = rows(), reach = ways_.count > 0 ? ways_[ways_.count - 1].distance : 0;
+  const int threads = loop_threads(dev, bytes() / 16);
+  if (dev.is_cuda() || n < 4 * reach * threads) {
+    combine(dev, one);
+    combine(dev, other);
+    return;
+  }
+#pragma omp parallel firstprivate(ieee) num_threads(threads)
+  {
+    const std::int64_t part = omp_get_thread_num(), parts = omp_get_num_threads();
+    const std::int64_t begin = n * part / parts, end = n * (part + 1) / parts;
+    const std::int64_t start = begin == 0 ? 0 : begin + reach;
+    std::int64_t done = start;
+    for (std::int64_t first = begin; first < end; first += chunk) {
+      const std::int64_t last = std::min(end, first + chunk), known = last == n ? n : last - reach;
+      combine_range(one, first, last);
+      if (known <= done) continue;
+      combine_range(other, done, known);
+      done = known;
     }
+#pragma omp barrier
+    combine_range(other, begin, start);
+    combine_range(other, done, end);
+  }
+}
+
+void unit_stencil::combine_range(const combination& terms, std::int64_t begin, std::int64_t end) const {
+  const std::int64_t n = rows();
+  // Which couplings rows have changes at few of them: those of a run are a range.
+  std::size_t low = ways_.count, high = ways_.count;
+  for (std::int64_t i = begin; i < end;) {
+    while (low > 0 && ways_[low - 1].distance + i >= 0) --low;
+    while (high > low && ways_[high - 1].distance + i >= n) --high;
+    std::int64_t last = end;
+    if (low > 0) last = std::min(last, -ways_[low - 1].distance);
+    if (high > low) last = std::min(last, n - ways_[high - 1].distance);
+    row_products p;
+    p.terms = terms;
+    if (terms.u != nullptr) p.terms.u += i;
+    if (terms.v != nullptr) p.terms.v += i;
+    p.terms.w += i;
+    p.terms.out += i;
+    for (std::size_t k = low; k < high; ++k) {
+      p.entries[p.count] = upper_.of(ways_[k].diagonal) + i + ways_[k].shift;
+      p.others[p.count++] = terms.w + i + ways_[k].distance;
+    }
+    combine_rows(p, last - i);
+    i = last;
   }
 }
 
@@ -353,16 +394,20 @@ void unit_interpolation::prolongate(const device& dev, const float* coarse, floa
   for (std::int64_t line = 0; line < fine_.lines(); ++line) {
     const line_place here = place_of_line(fine_, line);
     line_products p;
-    for (int z = 1 - by_[2]; z < by_[2]; ++z)
-      for (int y = 1 - by_[1]; y < by_[1]; ++y) {
-        if ((here.y - y) % by_[1] != 0 || (here.z - z) % by_[2] != 0) continue;
+    std::int64_t last = 0;
+    const auto offset = [](std::int64_t at, std::int64_t halved) { return halved == 2 ? at % 2 : 0; };
+    const auto most_z = static_cast<int>(offset(here.z, by_[2])),
+               most_y = static_cast<int>(offset(here.y, by_[1]));
+    for (int z = -most_z; z <= most_z; z += 2)
+      for (int y = -most_y; y <= most_y; y += 2) {
         const line_place there{(here.y - y) / by_[1], (here.z - z) / by_[2]};
         if (!has_line(weights_.grid, there)) continue;
         const std::int64_t from = first_of(weights_.grid, there);
+        last = std::max(last, from);
         p.add(table_, y, z, from, coarse + from);
       }
     if (by_[0] == 2)
-      prolongate_halved(p, n, nx, a, u + line * nx, out + line * nx);
+      prolongate_halved(p, n, nx, last + n < weights_.grid.points(), a, u + line * nx, out + line * nx);
     else
       prolongate_plain(p, n, a, u + line * nx, out + line * nx);
   }
