@@ -8,6 +8,7 @@
 #include <vouch/generate/problems.hpp>
 #include <vouch/generate/solution.hpp>
 #include <vouch/io/matrix_market.hpp>
+#include <vouch/io/scipy_npz.hpp>
 #include <vouch/io/vectors.hpp>
 #include <vouch/reduce/matrix_set.hpp>
 #include <vouch/solve/complex.hpp>
@@ -158,6 +159,16 @@ void write_csr(const std::string& path, std::int64_t rows, std::int64_t cols, ve
   });
 }
 
+void write_npz(const std::string& path, std::int64_t rows, std::int64_t cols, vector_in<std::int64_t> indptr,
+               vector_in<std::int32_t> indices, vector_in<double> data) {
+  without_lock([&] {
+    vouch::atomic_file file(path);
+    vouch::write_scipy_npz(file, csr_of(rows, cols, indptr, indices, data));
+    file.commit();
+    return true;
+  });
+}
+
 void write_dense(const std::string& path, vector_in<double> values, std::int64_t rows, std::int64_t cols) {
   without_lock([&] {
     vouch::write_vectors(path, read(values), rows, cols);
@@ -304,6 +315,7 @@ void bind_data(nb::module_& m) {
         [](const std::string& path) { return header_parts(vouch::read_matrix_market_header(path)); });
   m.def("read_triplets", read_triplets);
   m.def("write_csr", write_csr);
+  m.def("write_npz", write_npz);
   m.def("real_form", real_form);
   m.def("write_dense", write_dense);
   m.def("generate", generate);

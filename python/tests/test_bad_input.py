@@ -66,7 +66,9 @@ alone = [
     ("lo has shape (2,), hi (3,)", lambda: vn.interval([1.0, 2.0], [1.0, 2.0, 3.0])),
     ("A holds a NaN", lambda: vn.matmul(np.full((2, 2), np.nan), np.ones((2, 2)))),
     ("holds a NUL", lambda: vn.write_matrix("a\0b.mtx", A)),
-    ("written as Matrix Market", lambda: vn.write_matrix("a.npz", A)),
+    ("written as Matrix Market", lambda: vn.write_matrix("a.rb", A)),
+    ("holds both triangles", lambda: vn.write_matrix("a.npz", A, symmetry="symmetric")),
+    ("is for sparse matrices", lambda: vn.write_matrix("a.npz", A.toarray())),
 ]
 
 

@@ -26,6 +26,19 @@ def test_save_npz(tmp_path, format, dtype, compressed):
     assert (B != A.astype(np.float64)).nnz == 0
 
 
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_written_archives(tmp_path, index):
+    A = a_matrix(np.float64)
+    A.data[:2] = -0.0, 5e-324
+    A.indices, A.indptr = A.indices.astype(index), A.indptr.astype(index)
+    vn.write_matrix(tmp_path / "A.npz", A)
+    B = scipy.sparse.load_npz(tmp_path / "A.npz")
+    assert (B.format, B.shape, B.dtype) == ("csr", A.shape, A.dtype)
+    for name in ("indptr", "indices"):
+        np.testing.assert_array_equal(getattr(B, name), getattr(A, name))
+    assert B.data.tobytes() == A.data.tobytes()
+
+
 def test_hb_write(tmp_path):
     A = a_matrix(np.float64).tocsc()
     scipy.io.hb_write(tmp_path / "A.hb", A)

@@ -87,7 +87,8 @@ def _matlab(path, name):
 
 
 def write_matrix(path, A, *, symmetry="general", threads=None):
-    """Writes a sparse matrix as a Matrix Market coordinate file, or arrays by the end of the name: .mtx, .npy, or text.
+    """Writes a sparse matrix as a Matrix Market coordinate file, or, where the name ends with .npz, as
+    scipy.sparse.save_npz does; arrays by the end of the name: .mtx, .npy, or text.
 
     Numbers are the shortest that read back exactly; the file is written whole or not at all. symmetry "symmetric" or
     "skew-symmetric" writes the lower triangle alone.
@@ -97,11 +98,19 @@ def write_matrix(path, A, *, symmetry="general", threads=None):
     if symmetry not in ("general", "symmetric", "skew-symmetric"):
         raise InputError(f"symmetry is {symmetry!r}: general, symmetric or skew-symmetric")
     if _operands.is_sparse(A):
-        if path.endswith((".npy", ".npz", ".mat", ".hb", ".rb", ".rua", ".rsa")):
-            raise InputError(f"{path}: sparse matrices are written as Matrix Market files, .mtx or .mtx.gz")
+        if path.endswith((".npy", ".mat", ".hb", ".rb", ".rua", ".rsa")):
+            raise InputError(f"{path}: sparse matrices are written as Matrix Market files, .mtx or .mtx.gz, or .npz")
         S = _operands.Sparse(A)
-        _core.write_csr(path, *S.shape, S.indptr.astype(np.int64, copy=False), S.indices, S.data, symmetry)
+        parts = (*S.shape, S.indptr.astype(np.int64, copy=False), S.indices, S.data)
+        if not path.endswith(".npz"):
+            _core.write_csr(path, *parts, symmetry)
+        elif symmetry != "general":
+            raise InputError(f"symmetry is {symmetry!r}: an .npz archive holds both triangles")
+        else:
+            _core.write_npz(path, *parts)
         return
+    if path.endswith(".npz"):
+        raise InputError(f"{path}: .npz is for sparse matrices, numpy.savez writes arrays")
     values = _operands.real_array(A, "A", (1, 2))
     rows, cols = values.shape if values.ndim == 2 else (len(values), 1)
     _core.write_dense(path, np.ravel(values, order="F"), rows, cols)
