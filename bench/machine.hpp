@@ -7,7 +7,7 @@
 
 #include <vouch/core/device.hpp>
 
-#include <cli/report/text_table.hpp>
+#include "text_table.hpp"
 
 namespace vouch::bench {
 

@@ -7,11 +7,9 @@
 
 #include <vouch/core/error.hpp>
 
-#include <cli/report/text_table.hpp>
+#include "text_table.hpp"
 
 namespace vouch::bench {
-
-using namespace report;
 
 namespace {
 

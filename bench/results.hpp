@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <cli/report/text_table.hpp>
 #include "machine.hpp"
+#include "text_table.hpp"
 
 namespace vouch::bench {
 

@@ -76,10 +76,6 @@ void print_object(const device& cpu, const std::vector<cuda_device_facts>& gpus)
   print_json(object);
 }
 
-}  // namespace
-
-namespace {
-
 // ---- --version ----
 
 const char* instruction_set() {

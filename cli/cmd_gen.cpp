@@ -53,9 +53,8 @@ void declare(command_line& line, gen_options& o) {
   line.example("vouch gen elasticity-3d -n 20 -o A.mtx", "an elastic cube");
   line.example("vouch gen plate -n 50 -o A.mtx --rhs b.txt --solution smooth", "with a known solution");
   line.argument("NAME", o.name, "the problem:");
-  for (const problem_facts& facts : problems()) line.note(facts.name, facts.summary);
-  for (const problem_facts& facts : dense_problems()) line.note(facts.name, facts.summary);
-  for (const problem_facts& facts : complex_problems()) line.note(facts.name, facts.summary);
+  for (const auto& kind : {problems(), dense_problems(), complex_problems()})
+    for (const problem_facts& facts : kind) line.note(facts.name, facts.summary);
   line.note(set_name, "a set for vouch reduce: vouch gen matrix-set -h");
   line.note(print_name, "a page for vouch classify: vouch gen fingerprint -h");
   line.section("Size and kind (each problem takes some of them)");
@@ -128,11 +127,9 @@ void check_kind(gen_options& o) {
 
 void check(gen_options& o) {
   std::vector<std::string_view> names;
-  for (const problem_facts& facts : problems()) names.push_back(facts.name);
-  for (const problem_facts& facts : dense_problems()) names.push_back(facts.name);
-  for (const problem_facts& facts : complex_problems()) names.push_back(facts.name);
-  names.push_back(set_name);
-  names.push_back(print_name);
+  for (const auto& kind : {problems(), dense_problems(), complex_problems()})
+    for (const problem_facts& facts : kind) names.push_back(facts.name);
+  names.insert(names.end(), {set_name, print_name});
   if (o.name == set_name || o.name == print_name)
     throw usage_error(o.name + " comes first", fmt::format("usage: vouch gen {} [options] -o FILE", o.name));
   if (std::find(names.begin(), names.end(), o.name) == names.end()) {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <variant>
 
-#include <cli/report/text_table.hpp>
+#include <cli/report/units.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/dense/sparsify.hpp>
 #include <vouch/io/vectors.hpp>

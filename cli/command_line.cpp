@@ -141,9 +141,13 @@ void command_line::suggest(std::vector<std::string> words) {
 }
 
 void command_line::value(std::string_view names, std::string_view what, std::string_view help,
-                         std::function<void(const std::string&)> take) {
+                         std::function<void(std::string_view option, const std::string& given)> take) {
   explain(names, what, help);
-  state_->app.add_option_function<std::string>(std::string(names), std::move(take))->take_last();
+  state_->app
+      .add_option_function<std::string>(
+          std::string(names), [option = std::string(long_name(names)),
+                               take = std::move(take)](const std::string& given) { take(option, given); })
+      ->take_last();
 }
 
 void command_line::flag(std::string_view names, bool& target, std::string_view help) {
@@ -153,7 +157,7 @@ void command_line::flag(std::string_view names, bool& target, std::string_view h
 
 void command_line::text(std::string_view names, std::string_view what, std::string& target,
                         std::string_view help) {
-  value(names, what, help, [&target, option = std::string(long_name(names))](const std::string& given) {
+  value(names, what, help, [&target](std::string_view option, const std::string& given) {
     if (given.empty()) throw usage_error(fmt::format("option {}: an empty value", option));
     target = given;
   });
@@ -161,7 +165,7 @@ void command_line::text(std::string_view names, std::string_view what, std::stri
 
 void command_line::choice(std::string_view names, std::string_view what, std::string& target,
                           std::span<const std::string_view> values, std::string_view help) {
-  value(names, what, help, [&target, values, option = std::string(long_name(names))](const std::string& given) {
+  value(names, what, help, [&target, values](std::string_view option, const std::string& given) {
     const auto meets = [&given](std::string_view word) { return same_word(word, given); };
     const auto found = std::find_if(values.begin(), values.end(), meets);
     if (found == values.end())
@@ -172,44 +176,37 @@ void command_line::choice(std::string_view names, std::string_view what, std::st
   suggest({values.begin(), values.end()});
 }
 
-void command_line::real(std::string_view names, double& target, double least, std::string_view help) {
-  value(names, "X", help, [&target, least, option = std::string(long_name(names))](const std::string& given) {
+template <class Number>
+void command_line::real(std::string_view names, Number& target, double least, std::string_view help) {
+  value(names, "X", help, [&target, least](std::string_view option, const std::string& given) {
     target = parse_real(option, given, least);
   });
 }
-
-void command_line::real(std::string_view names, std::optional<double>& target, double least,
-                        std::string_view help) {
-  value(names, "X", help, [&target, least, option = std::string(long_name(names))](const std::string& given) {
-    target = parse_real(option, given, least);
-  });
-}
+template void command_line::real(std::string_view, double&, double, std::string_view);
+template void command_line::real(std::string_view, std::optional<double>&, double, std::string_view);
 
 void command_line::optional_real(std::string_view names, std::string_view what, bool& asked,
                                  std::optional<double>& target, double least, std::string_view help) {
-  const std::string option(long_name(names));
-  value(names, fmt::format("[{}]", what), help, [&asked, &target, least, option](const std::string& given) {
-    asked = true;
-    target.reset();
-    if (given != no_value) target = parse_real(option, given, least);
-  });
-  state_->with_optional_value.push_back(option);
-}
-
-void command_line::count(std::string_view names, std::int64_t& target, std::int64_t least,
-                         std::string_view help, std::int64_t most) {
-  value(names, "N", help,
-        [&target, least, most, option = std::string(long_name(names))](const std::string& given) {
-          target = parse_count(option, given, least, most);
+  value(names, fmt::format("[{}]", what), help,
+        [&asked, &target, least](std::string_view option, const std::string& given) {
+          asked = true;
+          target.reset();
+          if (given != no_value) target = parse_real(option, given, least);
         });
+  state_->with_optional_value.emplace_back(long_name(names));
 }
 
-void command_line::count(std::string_view names, std::optional<std::int64_t>& target, std::int64_t least,
-                         std::string_view help) {
-  value(names, "N", help, [&target, least, option = std::string(long_name(names))](const std::string& given) {
-    target = parse_count(option, given, least);
+template <class Number>
+void command_line::count(std::string_view names, Number& target, std::int64_t least, std::string_view help,
+                         std::int64_t most) {
+  value(names, "N", help, [&target, least, most](std::string_view option, const std::string& given) {
+    target = parse_count(option, given, least, most);
   });
 }
+template void command_line::count(std::string_view, std::int64_t&, std::int64_t, std::string_view,
+                                  std::int64_t);
+template void command_line::count(std::string_view, std::optional<std::int64_t>&, std::int64_t,
+                                  std::string_view, std::int64_t);
 
 std::string command_line::help() const {
   std::string out = fmt::format("vouch {} -- {}\n", state_->name, state_->summary);

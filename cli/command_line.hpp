@@ -66,15 +66,16 @@ class command_line {
   /// One of the values, in letters of either size; target holds it as it stands among them.
   void choice(std::string_view names, std::string_view what, std::string& target,
               std::span<const std::string_view> values, std::string_view help);
-  void real(std::string_view names, double& target, double least, std::string_view help);
-  void real(std::string_view names, std::optional<double>& target, double least, std::string_view help);
+  /// Number is double or std::optional<double>.
+  template <class Number>
+  void real(std::string_view names, Number& target, double least, std::string_view help);
   /// A number that may be left out, as in --name, --name=X or --name X; asked is set in any case.
   void optional_real(std::string_view names, std::string_view what, bool& asked, std::optional<double>& target,
                      double least, std::string_view help);
-  void count(std::string_view names, std::int64_t& target, std::int64_t least, std::string_view help,
+  /// Number is std::int64_t or std::optional of it.
+  template <class Number>
+  void count(std::string_view names, Number& target, std::int64_t least, std::string_view help,
              std::int64_t most = std::numeric_limits<std::int64_t>::max());
-  void count(std::string_view names, std::optional<std::int64_t>& target, std::int64_t least,
-             std::string_view help);
   /// Words for the value of the option declared last, which shells offer.
   void suggest(std::vector<std::string> words);
 
@@ -85,7 +86,7 @@ class command_line {
   struct state;
   void explain(std::string_view names, std::string_view what, std::string_view help);
   void value(std::string_view names, std::string_view what, std::string_view help,
-             std::function<void(const std::string&)> take);
+             std::function<void(std::string_view option, const std::string& given)> take);
   std::vector<std::string> completed(std::span<const char* const> arguments) const;
   std::string help() const;
 

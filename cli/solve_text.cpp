@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <cli/report/statistics.hpp>
-#include <cli/report/text_table.hpp>
+#include <cli/report/units.hpp>
 #include <cmath>
 #include <filesystem>
 #include <limits>

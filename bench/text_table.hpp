@@ -1,11 +1,16 @@
-// cli/report/text_table.hpp -- a table of cells that are text already, and the wording of numbers in it.
+// bench/text_table.hpp -- a table of cells that are text already, and the wording of numbers in it.
 #pragma once
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-namespace vouch::report {
+#include <cli/report/units.hpp>
+
+namespace vouch::bench {
+
+using report::bytes_text, report::seconds_text;
 
 /// A titled table; the same one is printed to the terminal and put into the HTML report.
 class text_table {
@@ -40,8 +45,6 @@ class text_table {
 };
 
 // What is not known is a dash.
-std::string seconds_text(std::optional<double> seconds);    // "2.31 us"
-std::string bytes_text(double bytes);                       // "1.41 GB", powers of ten
 std::string rate_text(std::optional<double> rate);          // bytes a second: "4.29 TB/s"
 std::string count_text(std::optional<std::int64_t> count);  // "32,367"
 std::string small_text(std::optional<double> number);       // "9.1e-09"
@@ -49,4 +52,4 @@ std::string ratio_text(std::optional<double> ratio);        // "12.3x"
 std::string percent_text(std::optional<double> fraction);   // "81.3 %"
 std::string change_text(std::optional<double> fraction);    // "+13.2 %"
 
-}  // namespace vouch::report
+}  // namespace vouch::bench
