@@ -170,11 +170,9 @@ class classify_run {
     const std::shared_ptr<std::byte> pinned = pinned_memory(bytes);
     copy_bytes(pinned.get(), device::cpu(1), pages.data(), d.dev, bytes);
     const double bus = static_cast<double>(found.size()) / cuda_bus_seconds(d.dev, static_cast<double>(bytes));
-    // Small groups: what is left when the last page has come is little.
-    fp::batch_classifier following(d.dev, networks_, kind, found.size() / 16);
     measure_rate(
         d, "drawn prints, from pinned memory", 73000,
-        [&] { following.classify(reinterpret_cast<const std::uint8_t*>(pinned.get()), width, height, found); },
+        [&] { there.classify(reinterpret_cast<const std::uint8_t*>(pinned.get()), width, height, found); },
         found.size(), bus);
     measure_prototypes(d);
   }

@@ -47,7 +47,7 @@ class classifier {
   };
 
   template <class Begin>
-  void classify_groups(std::size_t prints, const request& r, const Begin& begin);
+  void classify_groups(std::size_t prints, std::size_t most, const request& r, const Begin& begin);
   void upload(group& g, std::span<const grey_image> pages);
   void enqueue(group& g, const std::vector<page_on_gpu>& pages);
   void finish(group& g, const request& r);

@@ -8,7 +8,10 @@
 namespace vouch::fingerprint::gpu {
 namespace {
 
-constexpr std::size_t groups = 2;
+// One is copied, one is in work, and of one the results are taken.
+constexpr std::size_t groups = 3;
+// Of pages from the host: what is left to do when the last one has come is little.
+constexpr std::size_t most_to_follow = 256;
 
 template <class T>
 std::int64_t all_of(const T& count, std::int64_t each) {
@@ -71,11 +74,11 @@ classifier::classifier(const device& dev, const model& networks, network_kind ki
   dev_.synchronize();  // other streams read the network
 }
 
-// begin(group) enqueues a group's prints; while one is in work, the results of the other are taken. Nothing is in work
+// begin(group) enqueues a group's prints; while some are in work, the results of another are taken. Nothing is in work
 // when it ends, by an exception either: copies read memory of the caller's.
 template <class Begin>
-void classifier::classify_groups(std::size_t prints, const request& r, const Begin& begin) {
-  const std::size_t at_a_time = std::min(most_prints_, prints);
+void classifier::classify_groups(std::size_t prints, std::size_t most, const request& r, const Begin& begin) {
+  const std::size_t at_a_time = std::min({most_prints_, prints, most});
   if (!groups_.empty() && groups_.front().most_prints < static_cast<std::int64_t>(at_a_time)) groups_.clear();
   while (groups_.size() < groups && at_a_time * groups_.size() < prints)
     groups_.emplace_back(device::cuda(dev_.index()), static_cast<std::int64_t>(at_a_time),
@@ -194,7 +197,7 @@ void classifier::prove_group(const group& g, std::span<classification> results) 
 
 void classifier::classify(std::span<const grey_image> pages, std::span<classification> results,
                           std::span<float> orientations, bool verify) {
-  classify_groups(pages.size(), {results, orientations, verify},
+  classify_groups(pages.size(), most_to_follow, {results, orientations, verify},
                   [&](group& g) { upload(g, pages.subspan(g.first, g.count)); });
 }
 
@@ -204,7 +207,7 @@ void classifier::classify(const std::uint8_t* pixels, int width, int height,
   const std::int64_t each = std::int64_t{width} * height;
   const bool there = results.empty() || is_on_gpu(pixels);
   if (there) dev_.synchronize();  // whatever fills them
-  classify_groups(results.size(), {results, {}, false}, [&](group& g) {
+  classify_groups(results.size(), there ? most_prints_ : most_to_follow, {results, {}, false}, [&](group& g) {
     const std::uint8_t* first = pixels + static_cast<std::int64_t>(g.first) * each;
     const std::int64_t bytes = static_cast<std::int64_t>(g.count) * each;
     if (!there) {

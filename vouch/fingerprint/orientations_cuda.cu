@@ -1,5 +1,5 @@
-// Orientations of pixels and their averages: whole numbers of 16 bits, two to a word, and counts of bytes. Bound by
-// shared memory and by the integer units.
+// Orientations of pixels and their averages: whole numbers of 16 bits, two to a word, and counts of four and eight bits.
+// Bound by the integer units.
 #include <array>
 #include <cmath>
 
@@ -17,9 +17,10 @@ constexpr int tile_words = 64, tile_height = 32, tiles_across = snip_width / 2 /
               tiles_down = snip_height / tile_height, tiles = tiles_across * tiles_down;
 constexpr int row_words = tile_words + 2 * reach_words, rows = tile_height + 2 * reach;
 
-// The five words around one: grey levels of pixels -4 to 5.
+// The five words around one: grey levels of pixels -4 to 5, times 8.
 struct five_words {
   unsigned at[5];
+  five_words() = default;
   __device__ explicit five_words(const unsigned* middle) {
 #pragma unroll
     for (int i = 0; i < 5; ++i) at[i] = middle[i - 2];
@@ -31,22 +32,23 @@ struct five_words {
   }
 };
 
-// Sums of both pixels with their slit's number below them: the first of equal ones is found.
+// Sums of both pixels, times 8, with their slit's number below them: the first of equal ones is found. All eight sums
+// together need 16 bits.
 struct extremes {
   unsigned least = ~0U, most = 0, sum = 0;
   __device__ void add(unsigned slit, unsigned sums) {
     sum += sums;
-    least = __vminu2(least, sums << 3 | slit * 0x10001U);
-    most = __vmaxu2(most, sums << 3 | (7 - slit) * 0x10001U);
+    least = __viaddmin_u16x2(sums, slit * 0x10001U, least);
+    most = __viaddmax_u16x2(sums, (7 - slit) * 0x10001U, most);
   }
 };
 
 __device__ unsigned index_of(unsigned least_and_slit, unsigned most_and_slit, unsigned sum, unsigned level) {
-  constexpr unsigned least_range = 10;
-  const unsigned least = least_and_slit >> 3, most = most_and_slit >> 3;
+  constexpr unsigned least_range = 8 * 10, of_slit = 7;
+  const unsigned least = least_and_slit & ~of_slit, most = most_and_slit & ~of_slit;
   if (most - least < least_range) return no_orientation;
   const bool valley = 8 * (least + most + 4 * level) > 3 * sum;
-  return valley ? 7 - (most_and_slit & 7) : least_and_slit & 7;
+  return valley ? 7 - (most_and_slit & of_slit) : least_and_slit & of_slit;
 }
 
 __device__ void load_tile(const std::uint8_t* print, int left, int top, unsigned* shared) {
@@ -54,12 +56,15 @@ __device__ void load_tile(const std::uint8_t* print, int left, int top, unsigned
     const int y = top - reach + i / (row_words / 2), x = left - reach + i % (row_words / 2) * 4;
     const bool inside = x >= 0 && x < snip_width && y >= 0 && y < snip_height;
     const unsigned four = inside ? *reinterpret_cast<const unsigned*>(print + y * snip_width + x) : 0;
-    shared[2 * i] = __byte_perm(four, 0, 0x4140);
-    shared[2 * i + 1] = __byte_perm(four, 0, 0x4342);
+    shared[2 * i] = __byte_perm(four, 0, 0x4140) << 3;
+    shared[2 * i + 1] = __byte_perm(four, 0, 0x4342) << 3;
   }
 }
 
-// One thread two neighbouring pixels of every fourth row of a tile.
+// A thread takes two neighbouring pixels of so many rows, one below the other, and keeps the rows around the one that it
+// is at.
+constexpr int own_rows = tile_height / (threads / tile_words), around = 2 * reach + 1;
+
 __global__ void __launch_bounds__(threads) index_pixels(const std::uint8_t* enhanced, std::uint8_t* indices) {
   __shared__ unsigned shared[rows * row_words];
   const std::int64_t print = blockIdx.x / tiles;
@@ -68,13 +73,17 @@ __global__ void __launch_bounds__(threads) index_pixels(const std::uint8_t* enha
   load_tile(enhanced + print * snip_pixels, left, top, shared);
   __syncthreads();
   const int word = static_cast<int>(threadIdx.x) % tile_words, x = left + 2 * word;
-  for (int down = static_cast<int>(threadIdx.x) / tile_words; down < tile_height;
-       down += threads / tile_words) {
-    const int y = top + down;
-    const unsigned* middle = shared + (reach + down) * row_words + reach_words + word;
-    const auto row = [&](int below) { return five_words(middle + below * row_words); };
-    const five_words up4 = row(-4), up2 = row(-2), up1 = row(-1), here = row(0), down1 = row(1), down2 = row(2),
-                     down4 = row(4);
+  const int first = static_cast<int>(threadIdx.x) / tile_words * own_rows;
+  const unsigned* const above = shared + first * row_words + reach_words + word;
+  five_words kept[around];
+#pragma unroll
+  for (int k = 0; k < around - 1; ++k) kept[k] = five_words(above + k * row_words);
+#pragma unroll
+  for (int k = 0; k < own_rows; ++k) {
+    kept[(k + around - 1) % around] = five_words(above + (k + around - 1) * row_words);
+    const auto row = [&](int below) -> const five_words& { return kept[(k + reach + below) % around]; };
+    const five_words &up4 = row(-4), &up2 = row(-2), &up1 = row(-1), &here = row(0), &down1 = row(1),
+                     &down2 = row(2), &down4 = row(4);
     extremes e;
     e.add(0, up2.pair(0) + down2.pair(0) + up4.pair(0) + down4.pair(0));
     e.add(1, up2.pair(1) + down2.pair(-1) + up4.pair(2) + down4.pair(-2));
@@ -87,6 +96,7 @@ __global__ void __launch_bounds__(threads) index_pixels(const std::uint8_t* enha
     const unsigned level = here.pair(0);
     unsigned low = index_of(e.least & 0xffff, e.most & 0xffff, e.sum & 0xffff, level & 0xffff);
     unsigned high = index_of(e.least >> 16, e.most >> 16, e.sum >> 16, level >> 16);
+    const int y = top + first + k;
     if (x < reach || x >= snip_width - reach || y < reach || y >= snip_height - reach)
       low = high = no_orientation;
     *reinterpret_cast<std::uint16_t*>(indices + print * snip_pixels + y * snip_width + x) =
@@ -98,40 +108,46 @@ struct vector {
   float x, y;
 };
 
-// How many pixels have each orientation, as the mean of their vectors.
-__device__ vector mean_of(const int (&counts)[slits], const slit_vectors& all) {
+// How many pixels have each orientation, up to 255 of each: even ones and odd ones in the bytes of a word.
+struct counts {
+  unsigned even = 0, odd = 0;
+
+  /// Adds eight pixels, which have four bits of a word each to be counted in; those without an orientation have none.
+  __device__ void add(uint2 eight) {
+    static_assert(no_orientation == slits && slits == 8);
+    unsigned of_four_bits = 0;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      of_four_bits += __funnelshift_lc(0, 1, (eight.x << 2) >> 8 * i & 255);
+      of_four_bits += __funnelshift_lc(0, 1, (eight.y << 2) >> 8 * i & 255);
+    }
+    constexpr unsigned four_bits = 0x0f0f0f0f;
+    even += of_four_bits & four_bits;
+    odd += of_four_bits >> 4 & four_bits;
+  }
+  __device__ int of(int slit) const {
+    return static_cast<int>((slit % 2 == 0 ? even : odd) >> 8 * (slit / 2) & 255);
+  }
+};
+
+// The mean of the vectors of so many pixels of each orientation.
+__device__ vector mean_of(const int (&of)[slits], const slit_vectors& all) {
   vector sum{0, 0};
 #pragma unroll
   for (int k = 0; k < slits; ++k) {
-    sum.x += all.x[k] * static_cast<float>(counts[k]);
-    sum.y += all.y[k] * static_cast<float>(counts[k]);
+    sum.x += all.x[k] * static_cast<float>(of[k]);
+    sum.y += all.y[k] * static_cast<float>(of[k]);
   }
   return sum;
 }
 
-// Counts of up to eight pixels, eight bits each.
-__device__ std::uint64_t count(const std::uint8_t* pixels) {
-  std::uint64_t counts = 0;
-#pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    const unsigned index = pixels[i];
-    counts += index < no_orientation ? std::uint64_t{1} << 8 * index : 0;
-  }
-  return counts;
-}
-
-__device__ std::uint64_t add_across(std::uint64_t counts, int apart) {
-  return counts + __shfl_xor_sync(0xffffffffU, counts, apart);
-}
-
-// A warp a square: two threads a row.
+// A thread a square.
 __global__ void __launch_bounds__(threads)
     average_squares(const std::uint8_t* indices, const pixel* cores, std::int64_t n,
                     const __grid_constant__ slit_vectors all, float* averages) {
-  constexpr int side = 16, warps = threads / 32;
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  const std::int64_t at = std::int64_t{blockIdx.x} * warps + threadIdx.x / 32;
-  if (at >= n * grid_size) return;  // a whole warp
+  constexpr int side = 16;
+  const std::int64_t at = std::int64_t{blockIdx.x} * threads + threadIdx.x;
+  if (at >= n * grid_size) return;
   const std::int64_t print = at / grid_size;
   const int square = static_cast<int>(at % grid_size);
   constexpr int core_x = standard_core.x, core_y = standard_core.y;
@@ -142,43 +158,50 @@ __global__ void __launch_bounds__(threads)
       x >= reach && y >= reach && x + side <= snip_width - reach && y + side <= snip_height - reach;
   vector mean{0, 0};
   if (inside) {
-    std::uint64_t counts =
-        count(indices + print * snip_pixels + (y + lane / 2) * snip_width + x + lane % 2 * 8);
+    // Words on their boundaries; x begins within the first. What follows the last is on the same row of the print.
+    const auto* words =
+        reinterpret_cast<const unsigned*>(indices + print * snip_pixels + y * snip_width + x / 4 * 4);
+    const unsigned shift = x % 4 * 8;
+    int of[slits] = {};
 #pragma unroll
-    for (int apart = 8; apart > 0; apart /= 2) counts = add_across(counts, apart);  // at most 128
-    const std::uint64_t others = __shfl_xor_sync(0xffffffffU, counts, 16);
-    int sums[slits];
+    for (int half = 0; half < 2; ++half) {
+      counts here;  // at most 128
+#pragma unroll 4
+      for (int row = 0; row < side / 2; ++row, words += snip_width / 4) {
+        unsigned w[5];
 #pragma unroll
-    for (int k = 0; k < slits; ++k)
-      sums[k] = static_cast<int>(counts >> 8 * k & 255) + static_cast<int>(others >> 8 * k & 255);
-    mean = mean_of(sums, all);
+        for (int i = 0; i < 5; ++i) w[i] = words[i];
+        here.add({__funnelshift_r(w[0], w[1], shift), __funnelshift_r(w[1], w[2], shift)});
+        here.add({__funnelshift_r(w[2], w[3], shift), __funnelshift_r(w[3], w[4], shift)});
+      }
+#pragma unroll
+      for (int k = 0; k < slits; ++k) of[k] += here.of(k);
+    }
+    mean = mean_of(of, all);
   }
-  if (lane != 0) return;
   averages[print * orientation_size + square] = mean.x;
   averages[print * orientation_size + grid_size + square] = mean.y;
 }
 
-// A block a print: squares of 8 x 8 pixels, eight threads each, then sums of four.
+// A block a print: a thread squares of 8 x 8 pixels, then sums of four.
 __global__ void __launch_bounds__(threads)
     average_fine_squares(const std::uint8_t* indices, const __grid_constant__ slit_vectors all,
                          float* averages) {
   constexpr int side = 8, columns = fine_columns + 1, parts = columns * (fine_rows + 1);
+  static_assert(reach % 4 == 0);
   __shared__ vector part[parts];
   const std::int64_t print = blockIdx.x;
   const std::uint8_t* first = indices + print * snip_pixels + reach * snip_width + reach;
-  const int row = static_cast<int>(threadIdx.x) % side;
-  // All threads of a warp take part to the end.
-  for (int p = static_cast<int>(threadIdx.x) / side; p / 4 * 4 < parts; p += threads / side) {
-    const bool there = p < parts;
-    std::uint64_t counts =
-        there ? count(first + (p / columns * side + row) * snip_width + p % columns * side) : 0;
+  for (int p = static_cast<int>(threadIdx.x); p < parts; p += threads) {
+    const auto* words =
+        reinterpret_cast<const unsigned*>(first + p / columns * side * snip_width + p % columns * side);
+    counts here;
 #pragma unroll
-    for (int apart = side / 2; apart > 0; apart /= 2) counts = add_across(counts, apart);
-    if (row != 0 || !there) continue;
-    int sums[slits];
+    for (int row = 0; row < side; ++row, words += snip_width / 4) here.add({words[0], words[1]});
+    int of[slits];
 #pragma unroll
-    for (int k = 0; k < slits; ++k) sums[k] = static_cast<int>(counts >> 8 * k & 255);
-    part[p] = mean_of(sums, all);
+    for (int k = 0; k < slits; ++k) of[k] = here.of(k);
+    part[p] = mean_of(of, all);
   }
   __syncthreads();
   float* const to = averages + print * 2 * fine_size;
@@ -197,8 +220,8 @@ void find_orientations(const device& dev, std::int64_t n, const std::uint8_t* en
 
 void average_orientations(const device& dev, std::int64_t n, const std::uint8_t* indices, const pixel* cores,
                           float* averages) {
-  launch(dev, "average_squares", {ceil_div<std::int64_t>(n * grid_size, threads / 32), threads},
-         average_squares, indices, cores, n, vectors_of_slits(), averages);
+  launch(dev, "average_squares", {ceil_div<std::int64_t>(n * grid_size, threads), threads}, average_squares,
+         indices, cores, n, vectors_of_slits(), averages);
 }
 
 void average_finely(const device& dev, std::int64_t n, const std::uint8_t* indices, float* averages) {

@@ -1,5 +1,6 @@
 // A block a page: its cells, their threshold, component and edges in shared memory and a few numbers; then a thread a
-// row of the snip, whose positions are added up one after the other. Bound by reading the pages.
+// row of the snip, whose positions are added up one after the other, and a warp 32 rows' pixels. Bound by barriers and
+// latency: twice the time of reading the pages.
 #include <vouch/core/launch.cuh>
 #include <vouch/core/scratch.cuh>
 #include <vouch/fingerprint/gpu_stages.hpp>
@@ -19,6 +20,7 @@ struct page_state {
   unsigned long long largest;  // component: its size, then its first cell, inverted
   int count, sum_x, sum_y;
   int first_row;
+  regression edges[3];  // left, top, right
   placement_on_gpu place;
   short left[most_cells_a_side], top[most_cells_a_side], right[most_cells_a_side];
 };
@@ -148,32 +150,56 @@ __device__ void unite(int* labels, int a, int b) {
   }
 }
 
-// Keeps the largest component, the first of equal ones. labels and sizes have as many numbers as the map.
+// visit(first, end) for every run of set cells in a row; a thread a row.
+template <class Visit>
+__device__ void for_runs(const std::uint8_t* map, int width, int height, const Visit& visit) {
+  for (int y = thread(); y < height; y += threads) {
+    int first = -1;
+    const int begin = y * width, end = begin + width;
+    for (int i = begin; i <= end; ++i) {
+      const bool set = i < end && map[i] != 0;
+      if (set && first < 0) first = i;
+      if (set || first < 0) continue;
+      visit(first, i);
+      first = -1;
+    }
+  }
+}
+
+// Keeps the largest component, the first of equal ones. labels and sizes have as many numbers as the map; sizes are those
+// of runs, then of components, at their first cells.
 __device__ void keep_largest(const std::uint8_t* from, int width, int height, int* labels, int* sizes,
                              std::uint8_t* to, page_state& s) {
   const int size = width * height;
-  for (int i = thread(); i < size; i += threads) {
-    labels[i] = i;
-    sizes[i] = 0;
+  for_runs(from, width, height, [&](int first, int end) {
+    sizes[first] = end - first;
+    for (int i = first; i < end; ++i) labels[i] = first;
+  });
+  __syncthreads();
+  // Where two runs begin to be neighbours.
+  for (int i = thread() + width; i < size; i += threads) {
+    if (from[i] == 0 || from[i - width] == 0) continue;
+    if (i % width == 0 || from[i - 1] == 0 || from[i - width - 1] == 0) unite(labels, i, i - width);
   }
   __syncthreads();
-  for (int i = thread(); i < size; i += threads) {
-    if (from[i] == 0) continue;
-    if (i % width > 0 && from[i - 1] != 0) unite(labels, i, i - 1);
-    if (i >= width && from[i - width] != 0) unite(labels, i, i - width);
-  }
+  for_runs(from, width, height, [&](int first, int) {
+    if (const int root = first_of(labels, first); root != first) atomicAdd(sizes + root, sizes[first]);
+  });
   __syncthreads();
-  for (int i = thread(); i < size; i += threads)
-    if (from[i] != 0) atomicAdd(sizes + first_of(labels, i), 1);
+  for_runs(from, width, height, [&](int first, int) {
+    if (first_of(labels, first) != first) return;
+    const int count = *static_cast<volatile int*>(sizes + first);
+    atomicMax(&s.largest,
+              static_cast<unsigned long long>(count) << 32 | (0xffffffffULL - static_cast<unsigned>(first)));
+  });
+  for (int i = thread(); i < size; i += threads) to[i] = 0;
   __syncthreads();
-  for (int i = thread(); i < size; i += threads)
-    if (const int count = *static_cast<volatile int*>(sizes + i); count > 0)
-      atomicMax(&s.largest,
-                static_cast<unsigned long long>(count) << 32 | (0xffffffffULL - static_cast<unsigned>(i)));
-  __syncthreads();
+  if (s.largest == 0) return;
   const int kept = static_cast<int>(0xffffffffULL - (s.largest & 0xffffffffULL));
-  for (int i = thread(); i < size; i += threads)
-    to[i] = s.largest != 0 && from[i] != 0 && first_of(labels, i) == kept ? 1 : 0;
+  for_runs(from, width, height, [&](int first, int end) {
+    if (first_of(labels, first) != kept) return;
+    for (int i = first; i < end; ++i) to[i] = 1;
+  });
 }
 
 __device__ void fill_between(std::uint8_t* first, int count, int stride) {
@@ -213,10 +239,13 @@ __device__ void find_edges(const std::uint8_t* map, int width, int height, page_
 }
 
 __device__ void place_print(const std::uint8_t* map, int width, int height, page_state& s) {
-  if (thread() == 0)
-    s.place.radians = rotation_of(regress(height, [&](int y) { return int{s.left[y]}; }),
-                                  regress(width, [&](int x) { return int{s.top[x]}; }),
-                                  regress(height, [&](int y) { return int{s.right[y]}; }));
+  // A warp an edge: one thread of each.
+  if (thread() % 32 == 0 && thread() / 32 < 3) {
+    const short* const edge = thread() == 0 ? s.left : thread() == 32 ? s.top : s.right;
+    s.edges[thread() / 32] = regress(thread() == 32 ? width : height, [=](int i) { return int{edge[i]}; });
+  }
+  __syncthreads();
+  if (thread() == 0) s.place.radians = rotation_of(s.edges[0], s.edges[1], s.edges[2]);
   __syncthreads();
   const tilted_rows rows({mean_cell(s.sum_x, s.count), mean_cell(s.sum_y, s.count)}, s.place.radians);
   for (int k = thread(); k < height; k += threads)
@@ -324,31 +353,58 @@ __global__ void __launch_bounds__(threads) find_prints(const page_on_gpu* pages,
   places[print] = s.place;
 }
 
-constexpr int rows_a_block = 96;
-static_assert(snip_height % rows_a_block == 0);
+// static_cast<int>(v), of a number within the whole ones of 32 bits, by the adder of doubles: converters are a quarter as
+// many.
+__device__ int truncated(double v) {
+  constexpr double whole = 6755399441055744.0;  // 1.5 2^52: a sum with it has no fraction
+  const int below = __double2loint(__dadd_rd(v, whole));
+  return below == -1 && v > -1 ? 0 : below;
+}
 
-// A thread a row, 16 pixels at a time.
-__global__ void __launch_bounds__(rows_a_block)
+constexpr int strip = 32, warps_a_block = 3, strips = snip_height / strip;
+static_assert(strips % warps_a_block == 0 && snip_width % strip == 0);
+constexpr unsigned outside = ~0U;
+
+// A warp 32 rows, 32 columns at a time: a thread follows the positions of a row, then the warp reads the pixels of one row
+// after the other.
+__global__ void __launch_bounds__(32 * warps_a_block)
     cut_snips(const page_on_gpu* pages, const placement_on_gpu* places, std::uint8_t* snips) {
-  constexpr int blocks = snip_height / rows_a_block;
+  __shared__ unsigned positions[warps_a_block][strip][strip + 1];
+  constexpr int blocks = strips / warps_a_block;
+  const int warp = thread() / 32, lane = thread() % 32;
   const std::int64_t print = blockIdx.x / blocks;
-  const int row = static_cast<int>(blockIdx.x % blocks) * rows_a_block + thread();
+  const int top = (static_cast<int>(blockIdx.x % blocks) * warps_a_block + warp) * strip;
   const page_on_gpu page = pages[print];
   const placement_on_gpu place = places[print];
-  auto* const to = reinterpret_cast<uint4*>(snips + print * snip_pixels + row * snip_width);
-  const bool found = place.state == segmentation::found;
+  std::uint8_t* const to = snips + print * snip_pixels + top * snip_width + lane;
+  if (place.state != segmentation::found) {
+    for (int i = 0; i < strip * snip_width; i += 32) to[i] = 0;
+    return;
+  }
   cut_steps at(place.centre_x, place.centre_y, place.radians, snip_width, snip_height);
-  for (int y = 0; y < row; ++y) at.next_row();
-  for (int x = 0; x < snip_width; x += 16) {
-    unsigned four[4] = {};
-#pragma unroll
-    for (int i = 0; i < 16; ++i, at.next_column()) {
-      const int ix = static_cast<int>(at.x), iy = static_cast<int>(at.y);
-      const bool inside = found && ix >= 0 && ix < page.width && iy >= 0 && iy < page.height;
-      const unsigned level = inside ? page.pixels[std::int64_t{iy} * page.width + ix] : found ? 255U : 0U;
-      four[i / 4] |= level << 8 * (i % 4);
+  for (int y = 0; y < top + lane; ++y) at.next_row();
+  for (int left = 0; left < snip_width; left += strip) {
+#pragma unroll 8
+    for (int i = 0; i < strip; ++i, at.next_column()) {
+      const int x = truncated(at.x), y = truncated(at.y);
+      const bool inside = x >= 0 && x < page.width && y >= 0 && y < page.height;
+      positions[warp][lane][i] = inside ? static_cast<unsigned>(y * page.width + x) : outside;
     }
-    to[x / 16] = uint4{four[0], four[1], four[2], four[3]};
+    __syncwarp();
+    // All are under way before the first is stored, which may be the memory of another for all that the compiler knows.
+    constexpr int at_once = 16;
+    for (int first = 0; first < strip; first += at_once) {
+      std::uint8_t levels[at_once];
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        const unsigned from = positions[warp][first + i][lane];
+        const std::uint8_t level = __ldg(page.pixels + (from != outside ? from : 0));
+        levels[i] = from != outside ? level : std::uint8_t{255};
+      }
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) to[(first + i) * snip_width + left] = levels[i];
+    }
+    __syncwarp();
   }
 }
 
@@ -360,7 +416,7 @@ void segment(const device& dev, std::int64_t n, int most_width, int most_height,
   const scratch<int> labels(dev, 2 * n * map);
   launch(dev, "find_prints", {n, threads, state_bytes + 2 * static_cast<std::size_t>(map)}, find_prints, pages,
          map, labels.data(), foreground, places);
-  launch(dev, "cut_snips", {n * (snip_height / rows_a_block), rows_a_block}, cut_snips, pages, places, snips);
+  launch(dev, "cut_snips", {n * (strips / warps_a_block), 32 * warps_a_block}, cut_snips, pages, places, snips);
 }
 
 }  // namespace vouch::fingerprint::gpu

@@ -8,7 +8,7 @@ namespace {
 
 using namespace ridge_tracer;
 
-constexpr int threads = 256;
+constexpr int threads = 384;
 
 // Both coordinates, twice: smoothing goes from one to the other. Then angle, right and down stand in three of them.
 struct planes {

@@ -15,12 +15,14 @@ namespace gpu {
 class classifier;
 }
 
-/// What classify() does on a GPU, for many calls: the network and the memory of the stages stay there. Two groups of
+/// What classify() does on a GPU, for many calls: the network and the memory of the stages stay there. Three groups of
 /// prints are in work on streams of their own, so that pages are copied while others are classified. One thread at a
 /// time.
 ///
-/// Memory  On the GPU, besides the network, twice most_prints times 0.8 MB and, for pages of the host, their pixels.
-/// Cost    With few prints at a time (256) the GPU is soon done when the last page has come; many (1024) keep it busier.
+/// Memory  On the GPU, besides the network, three times most_prints times 0.8 MB and, for pages of the host, their
+///         pixels.
+/// Cost    Many prints at a time keep the GPU busier; of pages of the host at most 256, so that it is soon done when the
+///         last one has come.
 /// Throws  value_error    a device that is no GPU, no prints at a time, a network that the model lacks
 ///         out_of_memory
 class batch_classifier {
