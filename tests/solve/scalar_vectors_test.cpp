@@ -43,16 +43,17 @@ std::size_t numbers(const std::vector<T>& v) {
   return std::is_same_v<S, double> ? v.size() : v.size() / 2;
 }
 
-// u* v, and the sum of the magnitudes of its terms.
+// u* v or u^T v, and the sum of the magnitudes of its terms.
 struct wide_product {
   wide value;
   long double size = 0;
 };
 template <class S, class T>
-wide_product product_of(const std::vector<T>& u, const std::vector<T>& v) {
+wide_product product_of(const std::vector<T>& u, const std::vector<T>& v, bool transposed = false) {
   wide_product sum;
   for (std::size_t i = 0; i < numbers<S>(u); ++i) {
-    sum.value += std::conj(number<S>(u, i)) * number<S>(v, i);
+    const wide of_u = number<S>(u, i);
+    sum.value += (transposed ? of_u : std::conj(of_u)) * number<S>(v, i);
     sum.size += std::abs(number<S>(u, i)) * std::abs(number<S>(v, i));
   }
   return sum;
@@ -160,6 +161,26 @@ TYPED_TEST(scalar_vectors_typed, a_recipe_makes_sums_of_multiples_of_the_vectors
         }
 }
 
+TYPED_TEST(scalar_vectors_typed, a_vector_times_itself_is_not_conjugated) {
+  using T = typename TypeParam::value;
+  using S = std::complex<double>;
+  for (const std::int64_t n : sizes<S>())
+    for (const device& dev : testing::devices()) {
+      const auto values = random_vectors<T>(n, 2, 21);
+      auto made = array<T>::from(dev, values[0]);
+      const auto other = array<T>::from(dev, values[1]);
+      scalar_vectors<T, S> over(dev, n);
+      vector_recipe<T, S> recipe;
+      recipe.make(made).add(1, made).add(some_scalar<S>(3), other).multiply_by_itself().multiply(other);
+      const recipe_sums<S> sums = over.make_and_multiply(recipe);
+      const std::vector<T> got = made.to_vector();
+      const std::string where = "n " + std::to_string(n) + ", " + dev.kind();
+      expect_product<T>(sums.square, product_of<S>(got, got), where);
+      expect_product<T>(sums.product[0], product_of<S>(got, got, true), where);
+      expect_product<T>(sums.product[1], product_of<S>(values[1], got, true), where);
+    }
+}
+
 TYPED_TEST(scalar_vectors_typed, products_of_many_columns) {
   using T = typename TypeParam::value;
   using S = typename TypeParam::scalar;
@@ -215,7 +236,8 @@ TYPED_TEST(scalar_vectors_typed, a_product_with_its_inner_products) {
                              testing::random_matrix<T>(5000, 5000, 9, 3).to_csr(host),
                              testing::block_matrix<T>(400, 2, 5, false, 4).to_csr(host),
                              testing::block_matrix<T>(500, 3, 5, false, 5).to_csr(host),
-                             testing::complex_matrix<T>(700, 7, 6).to_csr(host)};
+                             testing::complex_matrix<T>(700, 7, 6).to_csr(host),
+                             testing::complex_bands<T>(700, testing::below::conjugate, 7).to_csr(host)};
   for (const csr<T>& A : matrices)
     for (const bool with_diagonal : {false, true})
       for (const bool as_plan : {true, false}) {
@@ -269,6 +291,21 @@ TYPED_TEST(scalar_vectors_typed, a_product_with_its_inner_products) {
           expect_product<T>(sums.uv, product_of<S>(values[2], values[3]), where);
           expect_product<T>(sums.vv, product_of<S>(values[3], values[3]), where);
           if (!dev.is_cuda()) of_threads.push_back({sums.yy, std::abs(sums.uy), std::abs(sums.uv), sums.vv});
+          // With u alone, or with both, without conjugation.
+          constexpr bool is_complex = scalar_vectors<T, S>::is_complex;
+          for (const std::size_t second : {std::size_t{2}, std::size_t{3}}) {
+            const operator_sums<S> of = over.apply(by, {.x = held[0].data(),
+                                                        .y = y.data(),
+                                                        .u = held[2].data(),
+                                                        .v = held[second].data(),
+                                                        .transposed = is_complex});
+            const std::vector<T> image = read<T>(dev, y);
+            expect_product<T>(of.yy, product_of<double>(image, image), where);
+            expect_product<T>(of.uy, product_of<S>(values[2], image, is_complex), where);
+            expect_product<T>(of.vy, product_of<S>(values[second], image, is_complex), where);
+            expect_product<T>(of.uv, product_of<S>(values[2], values[second]), where);
+            expect_product<T>(of.vv, product_of<S>(values[second], values[second]), where);
+          }
         }
         for (const auto& sums : of_threads) EXPECT_EQ(sums, of_threads.front());
       }

@@ -119,6 +119,31 @@ row_lists<T> complex_matrix(std::int64_t numbers, std::int64_t a_row, std::uint6
   return A;
 }
 
+/// What lies below the diagonal of complex_bands().
+enum class below { unlike, symmetric, conjugate };
+
+/// Complex entries, as blocks [a -b; b a], on the main diagonal and four others.
+template <class T>
+row_lists<T> complex_bands(std::int64_t numbers, below kind, std::uint64_t seed) {
+  row_lists<T> A{2 * numbers, std::vector<std::map<std::int32_t, T>>(static_cast<std::size_t>(2 * numbers))};
+  for (std::int64_t i = 0; i < numbers; ++i)
+    for (const std::int64_t offset : {-37, -1, 0, 1, 37}) {
+      const std::int64_t j = i + offset;
+      if (j < 0 || j >= numbers) continue;
+      const std::int64_t k =
+          kind == below::unlike ? i * numbers + j : std::min(i, j) * numbers + std::max(i, j);
+      const T a = random_value<T>(seed, 2 * k), b = random_value<T>(seed, 2 * k + 1);
+      const T imaginary = kind == below::conjugate && offset < 0 ? -b : b;
+      const auto row = static_cast<std::size_t>(2 * i);
+      const auto col = static_cast<std::int32_t>(2 * j);
+      A.rows[row][col] = A.rows[row + 1][col + 1] = a;
+      if (kind == below::conjugate && offset == 0) continue;
+      A.rows[row][col + 1] = -imaginary;
+      A.rows[row + 1][col] = imaginary;
+    }
+  return A;
+}
+
 template <class T>
 struct named_matrix {
   std::string name;
@@ -150,6 +175,9 @@ std::vector<named_matrix<T>> product_cases() {
   }
   for (const std::int64_t a_row : {0, 1, 5, 8, 70})
     all.push_back({"complex, " + std::to_string(a_row) + " a row", complex_matrix<T>(533, a_row, 60)});
+  all.push_back({"complex bands", complex_bands<T>(533, below::unlike, 70)});
+  all.push_back({"complex bands, symmetric", complex_bands<T>(533, below::symmetric, 71)});
+  all.push_back({"complex bands, Hermitian", complex_bands<T>(533, below::conjugate, 72)});
   all.push_back({"one dense row and empty ones", stencil_matrix<T>(12, false, 40)});
   auto& dense = all.back().A;
   for (std::int32_t j = 0; j < 1728; ++j) dense.rows[77][j] = random_value<T>(41, j);

@@ -154,6 +154,18 @@ TYPED_TEST(spmv_typed, chooses_by_structure) {
     auto B = testing::complex_matrix<T>(500, 9, 1);
     B.rows[998].begin()->second *= 2;
     EXPECT_NE(kept(B).substr(0, 7), "complex");
+    using testing::below;
+    const std::string pairs = "complex (pairs of rows";
+    starts(testing::complex_bands<T>(900, below::unlike, 1), "complex (5 diagonals of complex numbers)", pairs);
+    starts(testing::complex_bands<T>(900, below::symmetric, 1),
+           "complex (5 diagonals of complex numbers; symmetric, upper half stored)", pairs);
+    starts(testing::complex_bands<T>(900, below::conjugate, 1),
+           "complex (5 diagonals of complex numbers; Hermitian, upper half stored)",
+           sizeof(T) == 8 ? pairs : "dia (13 diagonals");
+    // One pair that is neither equal nor conjugate.
+    auto uneven = testing::complex_bands<T>(900, below::conjugate, 1);
+    uneven.rows[2][0] = uneven.rows[3][1] = 2;
+    starts(uneven, "complex (5 diagonals of complex numbers)", pairs);
     // Of blocks that are symmetric and few diagonals, half is less still.
     testing::row_lists<T> phase{2000, std::vector<std::map<std::int32_t, T>>(2000)};
     for (std::int32_t i = 0; i < 2000; ++i) phase.rows[i] = {{i, T(4)}};

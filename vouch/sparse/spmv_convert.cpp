@@ -21,9 +21,10 @@ int diagonal_from(int d, const dia_layout<T>& shape, std::int64_t offset) {
 }  // namespace
 
 template <real T>
-std::vector<std::int64_t> occupied_diagonals(const device& dev, csr_view<const T> A) {
+std::vector<std::int64_t> occupied_diagonals(const device& dev, csr_view<const T> A,
+                                             [[maybe_unused]] bool complex) {
   if constexpr (built_with_cuda)
-    if (dev.is_cuda()) return occupied_diagonals_cuda(dev, A);
+    if (dev.is_cuda()) return occupied_diagonals_cuda(dev, A, complex);
   constexpr std::size_t limit = dia_layout<T>::max_diagonals + 1;
   const int threads = loop_threads(dev, A.nonzeros);
   std::vector<std::vector<std::int64_t>> found(static_cast<std::size_t>(threads));
@@ -68,7 +69,7 @@ void fill_diagonals(const device& dev, csr_view<const T> A, const dia_layout<T>&
 }
 
 template <real T>
-bool mirrors_upper_half(const device& dev, csr_view<const T> A, const dia_layout<T>& shape, const T* val) {
+mirrored mirrors_upper_half(const device& dev, csr_view<const T> A, const dia_layout<T>& shape, const T* val) {
   if constexpr (built_with_cuda)
     if (dev.is_cuda()) return mirrors_upper_half_cuda(dev, A, shape, val);
   // Every lower entry has its equal above, and there are as many non-zeros below as above: a bijection.
@@ -87,18 +88,19 @@ bool mirrors_upper_half(const device& dev, csr_view<const T> A, const dia_layout
       if (offset != 0 && A.val[k] != T{}) below_minus_above += offset < 0 ? 1 : -1;
     }
   }
-  return equal && below_minus_above == 0;
+  return equal && below_minus_above == 0 ? mirrored::yes : mirrored::no;
 }
 
-template std::vector<std::int64_t> occupied_diagonals(const device&, csr_view<const float>);
-template std::vector<std::int64_t> occupied_diagonals(const device&, csr_view<const double>);
+template std::vector<std::int64_t> occupied_diagonals(const device&, csr_view<const float>, bool);
+template std::vector<std::int64_t> occupied_diagonals(const device&, csr_view<const double>, bool);
 template void fill_diagonals(const device&, csr_view<const float>, const dia_layout<float>&, std::int64_t,
                              float*);
 template void fill_diagonals(const device&, csr_view<const double>, const dia_layout<double>&, std::int64_t,
                              double*);
-template bool mirrors_upper_half(const device&, csr_view<const float>, const dia_layout<float>&, const float*);
-template bool mirrors_upper_half(const device&, csr_view<const double>, const dia_layout<double>&,
-                                 const double*);
+template mirrored mirrors_upper_half(const device&, csr_view<const float>, const dia_layout<float>&,
+                                     const float*);
+template mirrored mirrors_upper_half(const device&, csr_view<const double>, const dia_layout<double>&,
+                                     const double*);
 
 // ---- tiles and blocks for the CPU
 

@@ -19,14 +19,20 @@ __device__ std::int64_t row_of_thread() {
 
 __device__ int now(const int* flag) { return *static_cast<const volatile int*>(flag); }
 
+// The diagonal of an entry, of its block where blocks are [a -b; b a].
+__device__ std::int64_t offset_of(std::int64_t row, std::int64_t col, bool complex) {
+  return complex ? col / 2 - row / 2 : col - row;
+}
+
 // Eight lanes a row. The first to raise the flag of a diagonal writes its offset down; in which order is
 // chance, so the host sorts the list. Once it is full, nobody looks further.
 template <class T>
-__global__ void list_diagonals(csr_view<const T> A, int* seen, int limit, int* count, std::int64_t* list) {
+__global__ void list_diagonals(csr_view<const T> A, bool complex, int* seen, int limit, int* count,
+                               std::int64_t* list) {
   const std::int64_t i = row_of_thread();
   if (i >= A.rows || now(count) >= limit) return;
   for (std::int64_t k = A.row_ptr[i] + threadIdx.x % lanes; k < A.row_ptr[i + 1]; k += lanes) {
-    const std::int64_t offset = A.col[k] - i;
+    const std::int64_t offset = offset_of(i, A.col[k], complex);
     int* const flag = seen + offset + A.rows - 1;
     if (now(flag) != 0) continue;
     if (now(count) >= limit) return;
@@ -44,6 +50,13 @@ __device__ int diagonal_of(const dia_layout<T>& shape, std::int64_t offset) {
   return k;
 }
 
+// The place of an entry in the values of its diagonal d; -1 for the second column of a block, which is not kept.
+template <class T>
+__device__ std::int64_t place_of(const dia_layout<T>& shape, int d, std::int64_t row, std::int64_t col) {
+  if (!shape.complex) return shape.start[d] + row;
+  return col % 2 == 0 ? 2 * (shape.start[d] + row / 2) + row % 2 : -1;
+}
+
 // Eight lanes a row; every entry has one place, so the order does not matter.
 template <class T>
 __global__ void scatter_to_diagonals(csr_view<const T> A, __grid_constant__ const dia_layout<T> shape,
@@ -51,30 +64,41 @@ __global__ void scatter_to_diagonals(csr_view<const T> A, __grid_constant__ cons
   const std::int64_t i = row_of_thread();
   if (i >= A.rows) return;
   for (std::int64_t k = A.row_ptr[i] + threadIdx.x % lanes; k < A.row_ptr[i + 1]; k += lanes) {
-    const std::int64_t offset = A.col[k] - i;
-    if (offset >= lowest) val[shape.start[diagonal_of(shape, offset)] + i] = A.val[k];
+    const std::int64_t offset = offset_of(i, A.col[k], shape.complex);
+    if (offset < lowest) continue;
+    const std::int64_t place = place_of(shape, diagonal_of(shape, offset), i, A.col[k]);
+    if (place >= 0) val[place] = A.val[k];
   }
 }
 
-// Eight lanes a row; facts[0] counts entries without their equal above, facts[1] non-zeros below minus above.
+// Eight lanes a row; facts[0] counts entries without their equal above, facts[1] those without their conjugate there,
+// facts[2] non-zeros below minus above.
 template <class T>
 __global__ void compare_halves(csr_view<const T> A, __grid_constant__ const dia_layout<T> shape, const T* val,
                                unsigned long long* facts) {
   const std::int64_t i = row_of_thread();
-  long long unequal = 0, balance = 0;
+  long long unequal = 0, unconjugated = 0, balance = 0;
   if (i < A.rows)
     for (std::int64_t k = A.row_ptr[i] + threadIdx.x % lanes; k < A.row_ptr[i + 1]; k += lanes) {
-      const std::int64_t offset = A.col[k] - i;
-      if (offset < 0 && A.val[k] != val[shape.start[diagonal_of(shape, offset)] + i]) ++unequal;
-      if (offset != 0 && A.val[k] != T{}) balance += offset < 0 ? 1 : -1;
+      const std::int64_t offset = offset_of(i, A.col[k], shape.complex);
+      const std::int64_t place = offset == 0 ? -1 : place_of(shape, diagonal_of(shape, offset), i, A.col[k]);
+      if (place < 0) continue;
+      if (offset < 0) {
+        const T image = val[place];
+        unequal += A.val[k] != image;
+        unconjugated += A.val[k] != (place % 2 == 0 ? image : -image);
+      }
+      if (A.val[k] != T{}) balance += offset < 0 ? 1 : -1;
     }
   for (int d = 16; d > 0; d /= 2) {
     unequal += __shfl_xor_sync(~0u, unequal, d);
+    unconjugated += __shfl_xor_sync(~0u, unconjugated, d);
     balance += __shfl_xor_sync(~0u, balance, d);
   }
   if (threadIdx.x % 32 != 0) return;
   if (unequal != 0) atomicAdd(facts, static_cast<unsigned long long>(unequal));
-  if (balance != 0) atomicAdd(facts + 1, static_cast<unsigned long long>(balance));  // modulo 2^64, so exact
+  if (unconjugated != 0) atomicAdd(facts + 1, static_cast<unsigned long long>(unconjugated));
+  if (balance != 0) atomicAdd(facts + 2, static_cast<unsigned long long>(balance));  // modulo 2^64, so exact
 }
 
 // A thread a row.
@@ -99,13 +123,13 @@ void mark_tiles_cuda(const device& dev, const csr_layout<T>& shape, std::int64_t
 }
 
 template <real T>
-std::vector<std::int64_t> occupied_diagonals_cuda(const device& dev, csr_view<const T> A) {
+std::vector<std::int64_t> occupied_diagonals_cuda(const device& dev, csr_view<const T> A, bool complex) {
   constexpr int limit = dia_layout<T>::max_diagonals + 1;
   if (A.nonzeros == 0) return {};
   auto seen = array<int>::zeros(dev, A.rows + A.cols - 1);
   auto count = array<int>::zeros(dev, 1);
   auto list = array<std::int64_t>::zeros(dev, limit);
-  launch(dev, "list_diagonals", {blocks_for(A.rows), block}, list_diagonals<T>, A, seen.data(), limit,
+  launch(dev, "list_diagonals", {blocks_for(A.rows), block}, list_diagonals<T>, A, complex, seen.data(), limit,
          count.data(), list.data());
   std::vector<std::int64_t> offsets = list.to_vector();
   offsets.resize(static_cast<std::size_t>(std::min(count.to_vector()[0], limit)));
@@ -121,25 +145,28 @@ void fill_diagonals_cuda(const device& dev, csr_view<const T> A, const dia_layou
 }
 
 template <real T>
-bool mirrors_upper_half_cuda(const device& dev, csr_view<const T> A, const dia_layout<T>& shape, const T* val) {
-  auto facts = array<unsigned long long>::zeros(dev, 2);
+mirrored mirrors_upper_half_cuda(const device& dev, csr_view<const T> A, const dia_layout<T>& shape,
+                                 const T* val) {
+  auto facts = array<unsigned long long>::zeros(dev, 3);
   launch(dev, "compare_halves", {blocks_for(A.rows), block}, compare_halves<T>, A, shape, val, facts.data());
   const auto found = facts.to_vector();
-  return found[0] == 0 && found[1] == 0;
+  if (found[2] != 0) return mirrored::no;
+  if (found[0] == 0) return mirrored::yes;
+  return shape.complex && found[1] == 0 ? mirrored::conjugated : mirrored::no;
 }
 
 template void mark_tiles_cuda(const device&, const csr_layout<float>&, std::int64_t*, std::uint32_t*);
 template void mark_tiles_cuda(const device&, const csr_layout<double>&, std::int64_t*, std::uint32_t*);
-template std::vector<std::int64_t> occupied_diagonals_cuda(const device&, csr_view<const float>);
-template std::vector<std::int64_t> occupied_diagonals_cuda(const device&, csr_view<const double>);
+template std::vector<std::int64_t> occupied_diagonals_cuda(const device&, csr_view<const float>, bool);
+template std::vector<std::int64_t> occupied_diagonals_cuda(const device&, csr_view<const double>, bool);
 template void fill_diagonals_cuda(const device&, csr_view<const float>, const dia_layout<float>&, std::int64_t,
                                   float*);
 template void fill_diagonals_cuda(const device&, csr_view<const double>, const dia_layout<double>&,
                                   std::int64_t, double*);
-template bool mirrors_upper_half_cuda(const device&, csr_view<const float>, const dia_layout<float>&,
-                                      const float*);
-template bool mirrors_upper_half_cuda(const device&, csr_view<const double>, const dia_layout<double>&,
-                                      const double*);
+template mirrored mirrors_upper_half_cuda(const device&, csr_view<const float>, const dia_layout<float>&,
+                                          const float*);
+template mirrored mirrors_upper_half_cuda(const device&, csr_view<const double>, const dia_layout<double>&,
+                                          const double*);
 
 void widen_cuda(const device& dev, const std::int32_t* from, std::int64_t count, std::int64_t* to) {
   parallel_for(dev, "widen", count, [=] __device__(std::int64_t i) { to[i] = from[i]; });

@@ -322,66 +322,155 @@ struct pair_of<double> {
   using type = double2;
 };
 
-// As spmv_sliced, a lane for both rows of blocks [a -b; b a]; x may stand on any boundary.
+// One complex number; x may stand on any boundary.
+template <class T>
+__device__ typename pair_of<T>::type load_pair(const T* __restrict__ from, bool aligned) {
+  using pair = typename pair_of<T>::type;
+  if (aligned) return __ldg(reinterpret_cast<const pair*>(from));
+  return {__ldg(from), __ldg(from + 1)};
+}
+
+template <class T>
+__device__ bool are_pairs_aligned(const T* x) {
+  return reinterpret_cast<std::uintptr_t>(x) % (2 * sizeof(T)) == 0;
+}
+
+// The sum of products of complex numbers.
+template <class T>
+struct complex_sum {
+  T real{}, imaginary{};
+  __device__ void add(const typename pair_of<T>::type& a, const typename pair_of<T>::type& x) {
+    real += a.x * x.x;
+    real -= a.y * x.y;
+    imaginary += a.x * x.y;
+    imaginary += a.y * x.x;
+  }
+};
+
+// As spmv_dia, a thread for both rows of blocks [a -b; b a]; four diagonals' loads in flight at a time.
+template <class T, class Epilogue>
+__global__ void __launch_bounds__(spmv_threads, dia_layout<T>::resident_blocks)
+    spmv_complex_dia(__grid_constant__ const dia_layout<T> A, const T* __restrict__ x, Epilogue epilogue) {
+  using pair = typename pair_of<T>::type;
+  constexpr int group = 4;
+  const bool aligned = are_pairs_aligned(x);
+  const T below = A.conjugated ? T{-1} : T{1};
+  typename Epilogue::state state{};
+  for (std::int64_t tile = blockIdx.x; tile * spmv_threads < A.rows; tile += gridDim.x) {
+    const std::int64_t i = tile * spmv_threads + threadIdx.x;
+    if (i >= A.rows) break;
+    const typename Epilogue::operands upper = epilogue.fetch(2 * i), lower = epilogue.fetch(2 * i + 1);
+    complex_sum<T> sum;
+    for (int k0 = 0; k0 < A.count; k0 += group) {
+      pair value[group], other[group];
+#pragma unroll
+      for (int u = 0; u < group; ++u) {
+        value[u] = other[u] = pair{};
+        if (k0 + u >= A.count) continue;
+        const std::int64_t offset = A.offset[k0 + u], j = i + offset;
+        if (j < 0 || j >= A.cols) continue;
+        value[u] = __ldg(reinterpret_cast<const pair*>(A.val) + A.start[k0 + u] + i);
+        if (offset < 0) value[u].y *= below;
+        other[u] = load_pair(x + 2 * j, aligned);
+      }
+#pragma unroll
+      for (int u = 0; u < group; ++u) sum.add(value[u], other[u]);
+    }
+    epilogue.row(state, 2 * i, sum.real, upper);
+    epilogue.row(state, 2 * i + 1, sum.imaginary, lower);
+  }
+  epilogue.finish(state);
+}
+
+// Walks the slices of a warp: two of each window, one long and one short. What the next slice needs is under way while
+// one is added up.
+template <class T>
+struct slice_walk {
+  const sliced_layout<T>& A;
+  unsigned turn = 0;  // two of each window
+  slice_place place{};
+  unsigned slot = sliced_layout<T>::absent;
+
+  __device__ explicit slice_walk(const sliced_layout<T>& layout) : A(layout) { look(); }
+  __device__ std::int64_t window() const { return blockIdx.x + std::int64_t{turn / 2} * gridDim.x; }
+  __device__ bool is_there() const { return window() < A.windows; }
+  __device__ int length() const { return static_cast<int>(slot >> 16); }
+  __device__ void step() {
+    ++turn;
+    look();
+  }
+
+ private:
+  __device__ void look() {
+    slot = sliced_layout<T>::absent;
+    if (!is_there()) return;
+    constexpr int slices = sliced_layout<T>::slices_a_window;
+    const int warp = static_cast<int>(threadIdx.x / 32);
+    const std::int64_t slice = window() * slices + (turn % 2 == 0 ? warp : slices - 1 - warp);
+    place = A.slices[slice];
+    slot = A.order[slice * 32 + threadIdx.x % 32];
+  }
+};
+
+// As spmv_sliced, a lane for both rows of blocks [a -b; b a].
 template <class T, class Index, class Epilogue>
-__global__ void __launch_bounds__(spmv_threads, sliced_layout<T>::resident_blocks)
+__global__ void __launch_bounds__(spmv_threads, sliced_layout<T>::complex_resident_blocks)
     spmv_complex(sliced_layout<T> A, const T* __restrict__ x, Epilogue epilogue) {
   using pair = typename pair_of<T>::type;
-  constexpr int batch = 4, slices = sliced_layout<T>::slices_a_window;
-  const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  const bool aligned = reinterpret_cast<std::uintptr_t>(x) % sizeof(pair) == 0;
+  constexpr int batch = 4, window_rows = 32 * sliced_layout<T>::slices_a_window;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const bool aligned = are_pairs_aligned(x);
   typename Epilogue::state state{};
-  for (std::int64_t window = blockIdx.x; window < A.windows; window += gridDim.x)
-    for (int turn = 0; turn < 2; ++turn) {
-      const std::int64_t slice = window * slices + (turn == 0 ? warp : slices - 1 - warp);
-      const slice_place place = A.slices[slice];
-      const unsigned slot = A.order[slice * 32 + lane];
-      const int length = static_cast<int>(slot >> 16);
-      const unsigned block_row = slot & 0xffff;
-      const bool present = block_row != sliced_layout<T>::absent;
-      const std::int64_t row = (window * slices * 32 + block_row) * 2;
-      typename Epilogue::operands upper{}, lower{};
-      if (present) {
-        upper = epilogue.fetch(row);
-        lower = epilogue.fetch(row + 1);
-      }
-      const pair* val = reinterpret_cast<const pair*>(A.val) + place.start * 32 + lane;
-      const Index* index = static_cast<const Index*>(A.index) + place.start * 32 + lane;
-      const T* const column = x + std::int64_t{place.base} * 2;
-      T real{}, imaginary{};
-      for (int j0 = 0; j0 < length; j0 += batch, val += batch * 32, index += batch * 32) {
-        pair a[batch] = {}, other[batch] = {};
+  const auto columns = [&](const slice_place& place, int length, int first, Index(&to)[batch]) {
+    const Index* const from = static_cast<const Index*>(A.index) + (place.start + first) * 32 + lane;
 #pragma unroll
-        for (int u = 0; u < batch; ++u) {
-          if (j0 + u >= length) continue;
-          const T* const from = column + std::int64_t{__ldcs(index + u * 32)} * 2;
-          if (aligned) {
-            other[u] = __ldg(reinterpret_cast<const pair*>(from));
-          } else {
-            other[u].x = __ldg(from);
-            other[u].y = __ldg(from + 1);
-          }
-          a[u] = __ldcs(val + u * 32);
-        }
-#pragma unroll
-        for (int u = 0; u < batch; ++u) {
-          real += a[u].x * other[u].x;
-          real -= a[u].y * other[u].y;
-          imaginary += a[u].x * other[u].y;
-          imaginary += a[u].y * other[u].x;
-        }
-      }
-      if (present) {
-        epilogue.row(state, row, real, upper);
-        epilogue.row(state, row + 1, imaginary, lower);
-      }
+    for (int u = 0; u < batch; ++u) to[u] = first + u < length ? __ldcs(from + u * 32) : Index{};
+  };
+  slice_walk<T> walk(A);
+  Index column[batch];
+  if (walk.is_there()) columns(walk.place, walk.length(), 0, column);
+  while (walk.is_there()) {
+    const slice_place place = walk.place;
+    const int length = walk.length();
+    const unsigned block_row = walk.slot & 0xffff;
+    const bool present = block_row != sliced_layout<T>::absent;
+    const std::int64_t row = (walk.window() * window_rows + block_row) * 2;
+    walk.step();
+    typename Epilogue::operands upper{}, lower{};
+    if (present) {
+      upper = epilogue.fetch(row);
+      lower = epilogue.fetch(row + 1);
     }
+    const pair* val = reinterpret_cast<const pair*>(A.val) + place.start * 32 + lane;
+    const T* const base = x + std::int64_t{place.base} * 2;
+    complex_sum<T> sum;
+    for (int j0 = 0; j0 < place.width; j0 += batch, val += batch * 32) {
+      pair a[batch] = {}, other[batch] = {};
+#pragma unroll
+      for (int u = 0; u < batch; ++u)
+        if (j0 + u < length) a[u] = __ldcs(val + u * 32);
+#pragma unroll
+      for (int u = 0; u < batch; ++u)
+        if (j0 + u < length) other[u] = load_pair(base + std::int64_t{column[u]} * 2, aligned);
+      if (j0 + batch < place.width) columns(place, length, j0 + batch, column);
+#pragma unroll
+      for (int u = 0; u < batch; ++u) sum.add(a[u], other[u]);
+    }
+    if (walk.is_there()) columns(walk.place, walk.length(), 0, column);
+    if (present) {
+      epilogue.row(state, row, sum.real, upper);
+      epilogue.row(state, row + 1, sum.imaginary, lower);
+    }
+  }
   epilogue.finish(state);
 }
 
 template <class T, class Epilogue>
-void launch_complex(const device& dev, launch_shape shape, const sliced_layout<T>& A, const T* x,
+void launch_complex(const device& dev, launch_shape shape, const spmv_plan<T>& plan, const T* x,
                     Epilogue epilogue) {
+  if (plan.as_dia().complex)
+    return launch(dev, "spmv_complex_dia", shape, spmv_complex_dia<T, Epilogue>, plan.as_dia(), x, epilogue);
+  const sliced_layout<T>& A = plan.as_sliced();
   if (A.short_index)
     launch(dev, "spmv_complex", shape, spmv_complex<T, std::uint16_t, Epilogue>, A, x, epilogue);
   else
@@ -411,7 +500,7 @@ void launch_spmv(const device& dev, const spmv_plan<T>& plan, const T* x, Epilog
     case layout::sell:
       return detail::launch_sliced<T, 1>(dev, shape, plan.as_sliced(), x, epilogue);
     case layout::complex:
-      return detail::launch_complex<T>(dev, shape, plan.as_sliced(), x, epilogue);
+      return detail::launch_complex<T>(dev, shape, plan, x, epilogue);
     case layout::bsr:
       if (plan.as_sliced().b == 2)
         return detail::launch_sliced<T, 2>(dev, shape, plan.as_sliced(), x, epilogue);

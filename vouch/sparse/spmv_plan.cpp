@@ -116,45 +116,60 @@ void spmv_plan<T>::keep_csr(const std::string& why) {
   bytes_ = csr_bytes(csr_.A) + vector_bytes<T>(rows_, cols_);
 }
 
+// Bytes that it then reads; `unlimited`, and nothing done, where that would be more than most_bytes.
 template <real T>
-bool spmv_plan<T>::keep_dia(csr_view<const T> A, bool symmetric, bool forced, std::int64_t most_bytes) {
+std::int64_t spmv_plan<T>::keep_dia(csr_view<const T> A, bool complex, bool symmetric,
+                                    std::int64_t most_bytes) {
   const cancellation_probe stop;  // each pass takes tens of milliseconds of a million rows
-  const std::vector<std::int64_t> offsets = detail::occupied_diagonals(device_, A);
+  const std::vector<std::int64_t> offsets = detail::occupied_diagonals(device_, A, complex);
   stop.check();
-  if (offsets.size() > detail::dia_layout<T>::max_diagonals) return false;
-  const std::int64_t places = total_length(rows_, cols_, offsets);
-  const auto size = static_cast<std::int64_t>(sizeof(T));
-  const bool may_halve = rows_ == cols_ && mirror_images(offsets);
-  const auto worth = [&](std::int64_t stored) { return forced || stored * size <= most_bytes; };
-  if (!worth(may_halve ? (places + rows_) / 2 : places)) return false;
+  if (offsets.size() > detail::dia_layout<T>::max_diagonals) return unlimited;
+  detail::dia_layout<T> shape;
+  shape.complex = complex;
+  shape.rows = rows_ / shape.parts();
+  shape.cols = cols_ / shape.parts();
+  const std::int64_t places = total_length(shape.rows, shape.cols, offsets);
+  const auto size = shape.parts() * static_cast<std::int64_t>(sizeof(T));
+  const bool may_halve = shape.rows == shape.cols && mirror_images(offsets);
+  const auto worth = [&](std::int64_t stored) { return stored <= most_bytes / size; };
+  if (!worth(may_halve ? (places + shape.rows) / 2 : places)) return unlimited;
 
-  dia_.rows = rows_;
-  dia_.cols = cols_;
-  bool half = may_halve;
-  if (half) {
-    values_ = array<T>::zeros(device_, place_diagonals<T>(dia_, offsets, true));
-    detail::fill_diagonals(device_, A, dia_, 0, values_.data());
+  array<T> values;
+  detail::mirrored half = detail::mirrored::no;
+  const auto fill = [&](bool upper) {
+    values = array<T>::zeros(device_, shape.parts() * place_diagonals<T>(shape, offsets, upper));
+    detail::fill_diagonals(device_, A, shape, upper ? 0 : -rows_, values.data());
+  };
+  if (may_halve) {
+    fill(true);
     stop.check();
-    half = symmetric || detail::mirrors_upper_half(device_, A, dia_, static_cast<const T*>(values_.data()));
+    half = !symmetric ? detail::mirrors_upper_half(device_, A, shape, static_cast<const T*>(values.data()))
+           : complex  ? detail::mirrored::conjugated
+                      : detail::mirrored::yes;
   }
-  if (!half) {
-    values_ = {};
-    if (!worth(places)) return false;
-    values_ = array<T>::zeros(device_, place_diagonals<T>(dia_, offsets, false));
-    detail::fill_diagonals(device_, A, dia_, -rows_, values_.data());
+  if (half == detail::mirrored::no) {
+    values = {};
+    if (!worth(places)) return unlimited;
+    fill(false);
   }
   device_.synchronize();
-  dia_.val = values_.data();
-  kept_as_ = layout::dia;
+  values_ = std::move(values);
+  shape.conjugated = half == detail::mirrored::conjugated;
+  shape.val = values_.data();
+  dia_ = shape;
+  kept_as_ = complex ? layout::complex : layout::dia;
   std::int64_t stored = places;
-  if (half) {
+  if (half != detail::mirrored::no) {
     const std::vector<std::int64_t> upper(std::lower_bound(offsets.begin(), offsets.end(), 0), offsets.end());
-    stored = total_length(rows_, cols_, upper);
+    stored = total_length(shape.rows, shape.cols, upper);
   }
   bytes_ = stored * size + vector_bytes<T>(rows_, cols_);
-  format_ = "dia (" + std::to_string(dia_.count) + " diagonals, " + percent(A.nonzeros, places) + " full" +
-            (half ? "; symmetric, upper half stored)" : ")");
-  return true;
+  format_ = std::string(name(kept_as_)) + " (" + std::to_string(shape.count) + " diagonals" +
+            (complex ? " of complex numbers" : ", " + percent(A.nonzeros, places) + " full") +
+            (half == detail::mirrored::no ? ")"
+             : shape.conjugated           ? "; Hermitian, upper half stored)"
+                                          : "; symmetric, upper half stored)");
+  return stored * size;
 }
 
 template <real T>
@@ -213,23 +228,25 @@ bool spmv_plan<T>::keep_blocks(csr_view<const T> A, layout wanted) {
   return true;
 }
 
-// What complex would take; `unlimited` where A holds other blocks, or csr does as well.
+// What complex would take; `unlimited` where A holds other blocks, or csr does as well. Where diagonals are the less they
+// are kept at once.
 template <real T>
-std::int64_t spmv_plan<T>::plan_complex(csr_view<const T> A, bool forced) {
+std::int64_t spmv_plan<T>::plan_complex(csr_view<const T> A, bool symmetric, bool forced) {
   if (!detail::holds_complex_numbers(device_, A)) return unlimited;
+  const std::int64_t most = forced ? unlimited : 9 * (csr_bytes(A) / 10);
   std::int64_t bytes = unlimited;
-  bool full = true;
   if (!device_.is_cuda()) {
     storage_ = std::move(*detail::count_blocks(device_, A, detail::block_kind::complex));
     bytes = storage_.bytes();
   } else if constexpr (built_with_cuda) {
     auto storage = detail::plan_slices_cuda(device_, A, 2, true);
-    if (!storage) return unlimited;
-    sliced_ = std::move(*storage);
-    bytes = sliced_.bytes();
-    full = 2 * sliced_.held_bytes() <= 3 * bytes;
+    if (storage && (forced || 2 * storage->held_bytes() <= 3 * storage->bytes())) {
+      sliced_ = std::move(*storage);
+      bytes = sliced_.bytes();
+    }
+    bytes = std::min(bytes, keep_dia(A, true, symmetric, std::min(most, bytes)));
   }
-  if (forced || (full && 10 * bytes <= 9 * csr_bytes(A))) return bytes;
+  if (bytes <= most && bytes < unlimited) return bytes;
   storage_ = {};
   sliced_ = {};
   return unlimited;
@@ -237,6 +254,10 @@ std::int64_t spmv_plan<T>::plan_complex(csr_view<const T> A, bool forced) {
 
 template <real T>
 void spmv_plan<T>::keep_complex(csr_view<const T> A) {
+  if (dia_.complex) {
+    sliced_ = {};
+    return;
+  }
   if (!device_.is_cuda()) {
     detail::fill_blocks(device_, A, storage_);
     complex_ = {storage_.ptr.data(), storage_.col.data(), storage_.val.data()};
@@ -267,8 +288,10 @@ bool spmv_plan<T>::keep_sliced_blocks(csr_view<const T> A, bool forced) {
 template <real T>
 bool spmv_plan<T>::keep(csr_view<const T> A, bool symmetric, layout wanted) {
   const bool any = wanted == layout::automatic;
-  const std::int64_t of_complex = any || wanted == layout::complex ? plan_complex(A, !any) : unlimited;
-  if ((any || wanted == layout::dia) && keep_dia(A, symmetric, !any, std::min(csr_bytes(A), of_complex))) {
+  const std::int64_t of_complex =
+      any || wanted == layout::complex ? plan_complex(A, symmetric, !any) : unlimited;
+  const std::int64_t most = any ? std::min(csr_bytes(A), of_complex) : unlimited;
+  if ((any || wanted == layout::dia) && keep_dia(A, false, symmetric, most) < unlimited) {
     storage_ = {};
     sliced_ = {};
     return true;
@@ -288,9 +311,9 @@ bool spmv_plan<T>::keep(csr_view<const T> A, bool symmetric, layout wanted) {
 template <real T>
 void spmv_plan<T>::set_blocks() {
   if (!device_.is_cuda()) return;
-  const detail::kernel_shape shape = kept_as_ == layout::csr   ? csr_.shape()
-                                     : kept_as_ == layout::dia ? dia_.shape()
-                                                               : sliced_.shape.shape();
+  const detail::kernel_shape shape = kept_as_ == layout::csr                   ? csr_.shape()
+                                     : kept_as_ == layout::dia || dia_.complex ? dia_.shape()
+                                                                               : sliced_.shape.shape();
   const std::int64_t wanted = ceil_div(rows_, std::int64_t{shape.rows_a_block});
   const std::int64_t resident = std::int64_t{device_.processors()} * shape.resident_blocks;
   blocks_ = static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, std::min<std::int64_t>(resident, 4096)));

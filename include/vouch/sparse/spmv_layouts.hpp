@@ -38,18 +38,24 @@ struct csr_layout {
 /// Diagonals, ascending by offset: the value of row i on diagonal k is val[start[k] + i] and belongs to column
 /// i + offset[k]. Where only the upper half of a symmetric matrix is stored, start of a lower diagonal points
 /// into its mirror image.
+///
+/// Of blocks [a -b; b a], as complex_layout has them, rows, columns and offsets are those of the blocks, and a and b
+/// stand side by side at val[2 (start[k] + i)].
 template <class T>
 struct dia_layout {
   static constexpr int max_diagonals = 64;
   std::int64_t rows = 0;
   std::int64_t cols = 0;
   int count = 0;
+  bool complex = false;
+  bool conjugated = false;  // diagonals below the main one have -b in the place of b
   std::int64_t start[max_diagonals] = {};
   std::int64_t offset[max_diagonals] = {};
   const T* val = nullptr;
 
   static constexpr int resident_blocks = 4;
-  kernel_shape shape() const { return {256, resident_blocks}; }
+  int parts() const { return complex ? 2 : 1; }
+  kernel_shape shape() const { return {256 * parts(), resident_blocks}; }
 };
 
 /// For CPUs: tiles of height rows by 4 columns that fill one vector, row by row, zeros between the entries. A
@@ -118,11 +124,11 @@ struct sliced_layout {
   const void* index = nullptr;
   const T* val = nullptr;
 
-  static constexpr int resident_blocks = 4;
+  static constexpr int resident_blocks = 4, complex_resident_blocks = sizeof(T) == 8 ? 3 : 4;
   int slice_rows() const { return complex ? 32 : 32 / b; }  // block rows
   int values() const { return complex ? 2 : b * b; }        // of a block
   int window_rows() const { return slices_a_window * slice_rows() * b; }
-  kernel_shape shape() const { return {window_rows(), resident_blocks}; }
+  kernel_shape shape() const { return {window_rows(), complex ? complex_resident_blocks : resident_blocks}; }
 };
 
 /// Threads that share a row, so that each adds about 7 entries at most.

@@ -20,7 +20,7 @@ namespace VOUCH_PUBLIC vouch {
 ///   bsr   blocks of 3 by 3 or 2 by 2 with one column index each
 ///   tile  tiles of 2 by 4 (float: 4 by 4) entries that begin at any column; on CPUs
 ///   complex  blocks [a -b; b a], the real form of complex numbers, as a and b with one column index each; on GPUs
-///            sliced as sell
+///            by diagonals as dia, of symmetric and Hermitian matrices the upper half, or sliced as sell
 enum class layout { automatic, csr, dia, sell, bsr, tile, complex };
 
 /// The layout as printed: "csr", "dia", ...
@@ -34,7 +34,7 @@ const char* name(layout kept_as);
 ///         row i errs by at most gamma(nnz_i + 2) (|A||x|)_i. The same bits on every run on one device and
 ///         instruction set; on the CPU for any partition of the rows. dia also multiplies the zeros between the
 ///         entries of a diagonal with x: there an infinity or NaN in x can spread to rows that do not refer to
-///         it; so it can within a block of bsr or complex and a tile.
+///         it; so it can where complex is kept by diagonals, and within a block of bsr or complex and a tile.
 template <real T>
 class spmv_plan {
  public:
@@ -44,7 +44,8 @@ class spmv_plan {
   /// Result  dia where at most 64 diagonals hold all entries and storing them takes no more bytes than csr
   ///         does, nor than complex does; of a symmetric matrix (proved entry by entry, unless `symmetric` says
   ///         that the caller has done so) only the upper half is stored. Else complex, where all blocks are such
-  ///         and it reads at most 9/10 of the bytes of csr. Else, on a GPU, the first of bsr with 3 by 3 blocks, with
+  ///         and it reads at most 9/10 of the bytes of csr: on a GPU by at most 64 diagonals of blocks where these take
+  ///         fewer bytes than slices. Else, on a GPU, the first of bsr with 3 by 3 blocks, with
   ///         2 by 2 blocks, and sell that reads at most 9/10 of the bytes of csr; on a CPU the cheapest of bsr
   ///         and tile if it costs at most 9/10 of csr, counting instructions up to 32 MiB of csr and bytes
   ///         beyond. Else csr. Nothing is timed: one matrix gives one layout.
@@ -71,7 +72,8 @@ class spmv_plan {
   void multiply_rows(const T* x, T* y, std::int64_t row_begin, std::int64_t row_end) const;
 
   layout kept_as() const { return kept_as_; }
-  /// For kernels: the parts of the layout kept; as_csr is always there.
+  /// For kernels: the parts of the layout kept; as_csr is always there. complex is as_dia() where that says so, else
+  /// as_sliced().
   const detail::csr_layout<T>& as_csr() const { return csr_; }
   const detail::dia_layout<T>& as_dia() const { return dia_; }
   const detail::sliced_layout<T>& as_sliced() const { return sliced_.shape; }
@@ -81,8 +83,8 @@ class spmv_plan {
  private:
   explicit spmv_plan(const device& dev) : device_(dev) {}
   void keep_csr(const std::string& why);
-  bool keep_dia(csr_view<const T> A, bool symmetric, bool forced, std::int64_t most_bytes);
-  std::int64_t plan_complex(csr_view<const T> A, bool forced);
+  std::int64_t keep_dia(csr_view<const T> A, bool complex, bool symmetric, std::int64_t most_bytes);
+  std::int64_t plan_complex(csr_view<const T> A, bool symmetric, bool forced);
   void keep_complex(csr_view<const T> A);
   bool keep_blocks(csr_view<const T> A, layout wanted);
   bool keep_sliced(csr_view<const T> A, int b, bool forced);

@@ -12,6 +12,7 @@
 #include <vouch/solve/krylov/cocg.hpp>
 #include <vouch/solve/krylov/krylov_run.hpp>
 #include <vouch/solve/krylov/krylov_system.hpp>
+#include <vouch/solve/krylov/scalar_vectors.hpp>
 #include <vouch/solve/krylov/tried_preconditioner.hpp>
 #include <vouch/solve/loop/complex_vectors.hpp>
 #include <vouch/solve/loop/vector_update.hpp>
@@ -39,6 +40,7 @@ class cocg_engine final : public inner_solver<T> {
         p_(dev, n_),
         q_(dev, n_),
         z_(dev, M == nullptr ? 0 : n_),
+        over_(dev, n_),
         best_(dev, n_) {}
 
   std::string name() const override { return "complex numbers"; }
@@ -53,24 +55,24 @@ class cocg_engine final : public inner_solver<T> {
     const auto state = [&](solver_state& s) { keep(s, of_r, start); };
     if (!iterations.resumes(state) && iterations.goes_on()) copy<T, T>(dev_, z(r), p_);
     while (iterations.goes_on_from(state)) {
-      A_.apply(dev_, p_, q_);
-      complex_product of_p = multiply_complex<T>(dev_, p_.data(), q_.data(), n_);
+      complex_product of_p = multiply_direction();
       if (iterations.count() == 0 && balance(of_p)) {
         of_r = precondition(r);
         copy<T, T>(dev_, z(r), p_);
-        A_.apply(dev_, p_, q_);
-        of_p = multiply_complex<T>(dev_, p_.data(), q_.data(), n_);
+        of_p = multiply_direction();
       }
       if (vanishes(of_r) || vanishes(of_p)) {
         iterations.end(iterations.norm() <= 0.5 * start ? solver_event::running : solver_event::breakdown);
         break;
       }
-      move_along<T>(dev_, of_r.product / of_p.product, p_.data(), q_.data(), d, r, n_);
-      const std::complex<double> before = of_r.product;
-      of_r = precondition(r);
+      const std::complex<double> along = of_r.product / of_p.product, before = of_r.product;
+      of_r = reduce(r, along);
+      recipe moved;
+      moved.make(d).add(1, d).add(along, p_);
+      moved.make(p_).add(1, z(r)).add(of_r.product / before, p_);
+      over_.make(moved);
       iterations.step(std::sqrt(of_r.first));
       best_.offer(iterations, {d, n_});
-      if (iterations.goes_on()) turn_direction<T>(dev_, z(r).data(), of_r.product / before, p_.data(), n_);
     }
     best_.choose(iterations, {d, n_});
     return iterations.outcome();
@@ -78,6 +80,8 @@ class cocg_engine final : public inner_solver<T> {
   bool saves() const override { return true; }
 
  private:
+  using recipe = vector_recipe<T, std::complex<double>>;
+
   void keep(solver_state& state, complex_product& of_r, double& start) {
     state.vector("direction of COCG", dev_, p_.data(), n_);
     best_.keep(state);
@@ -86,6 +90,23 @@ class cocg_engine final : public inner_solver<T> {
     of_r = {{numbers[0], numbers[1]}, numbers[2], numbers[3]};
     start = numbers[4];
     power_ = static_cast<T>(numbers[5]);
+  }
+  // q := A p, and p^T q.
+  complex_product multiply_direction() {
+    const auto sums =
+        over_.apply(A_, {.x = p_.data(), .y = q_.data(), .u = p_.data(), .v = p_.data(), .transposed = true});
+    return {sums.uy, sums.vv, sums.yy};
+  }
+  // r := r - along q, and r^T z.
+  complex_product reduce(T* r, std::complex<double> along) {
+    recipe reduced;
+    reduced.make(r).add(1, r).add(-along, q_);
+    if (M_ != nullptr || power_ != 1) {
+      over_.make(reduced);
+      return precondition(r);
+    }
+    const auto sums = over_.make_and_multiply(reduced.multiply_by_itself());
+    return {sums.product[0], sums.square, sums.square};
   }
   // Where squares of p or q leave the range of T, power_ brings p as far above 1 as q = A p below it, or the other way
   // about: no iterate changes. False, and nothing done, elsewhere.
@@ -118,6 +139,7 @@ class cocg_engine final : public inner_solver<T> {
   std::int64_t n_;
   array<T> p_, q_, z_;
   T power_ = 1;
+  scalar_vectors<T, std::complex<double>> over_;
   best_iterate<T> best_;
 };
 

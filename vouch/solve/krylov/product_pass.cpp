@@ -64,14 +64,14 @@ VOUCH_SIMD_INLINE void finish_block(const product_pass<T>& p, const T* w, bool i
 }
 
 template <real T>
-VOUCH_SIMD_INLINE void store_sums(const lane_products<T>& s, double* sums) {
+VOUCH_SIMD_INLINE void store_sums(const lane_products<T>& s, bool transposed, double* sums) {
   const double all[] = {total<T>(s.yy),
-                        total<T>(s.uy),
-                        total<T>(s.vy),
+                        transposed ? alternating_total<T>(s.uy) : total<T>(s.uy),
+                        transposed ? alternating_total<T>(s.vy) : total<T>(s.vy),
                         total<T>(s.uv),
                         total<T>(s.vv),
-                        alternating_total<T>(s.crossed_uy),
-                        alternating_total<T>(s.crossed_vy),
+                        transposed ? total<T>(s.crossed_uy) : alternating_total<T>(s.crossed_uy),
+                        transposed ? total<T>(s.crossed_vy) : alternating_total<T>(s.crossed_vy),
                         alternating_total<T>(s.crossed_uv)};
   static_assert(sizeof all == product_sums::count * sizeof(double));
   std::copy_n(all, product_sums::count, sums);
@@ -82,7 +82,9 @@ VOUCH_SIMD_INLINE void store_sums(const lane_products<T>& s, double* sums) {
                                      std::int64_t n, lane_products<T>& s) {                                 \
     finish_block<T>(p, w, is_complex, i, n, s);                                                             \
   }                                                                                                         \
-  VOUCH_SIMD_CLONES void add_lanes(const lane_products<T>& s, double* sums) { store_sums<T>(s, sums); }
+  VOUCH_SIMD_CLONES void add_lanes(const lane_products<T>& s, bool transposed, double* sums) {              \
+    store_sums<T>(s, transposed, sums);                                                                     \
+  }
 VOUCH_PRODUCT_ROWS(float)
 VOUCH_PRODUCT_ROWS(double)
 #undef VOUCH_PRODUCT_ROWS
@@ -111,7 +113,7 @@ product_sums multiply_fused(const device& dev, const linear_operator<T>& A, std:
                 if (plan != nullptr) plan->multiply_rows(pass.x, pass.y, i, i + n);
                 finish_rows(pass, w, is_complex, i, n, products);
               }
-              add_lanes(products, part);
+              add_lanes(products, pass.transposed, part);
             });
   return {sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7]};
 }

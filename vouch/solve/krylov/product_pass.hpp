@@ -23,6 +23,7 @@ struct product_pass {
   const T* w = nullptr;
   const T* u = nullptr;  // two vectors of y's length that are multiplied with it
   const T* v = nullptr;
+  bool transposed = false;  // complex u^T y and v^T y in the place of u* y and v* y
 };
 
 /// Of what came out: y* y, of D^-1 y where there is D; u* y, v* y, u* v and v* v, which mean nothing where u or v is not

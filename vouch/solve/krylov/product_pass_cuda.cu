@@ -12,13 +12,18 @@ namespace {
 using namespace passes;
 static_assert(block == spmv_threads);
 
-// What is summed: with one vector u, of a real product; with u and v; of complex ones. The registers of the product's
-// kernel do not suffice for all at once.
-enum class summed { one, two, complex };
+// What is summed: with one vector u, or with u and v, of a real product; the same of complex ones. The registers of the
+// product's kernel do not suffice for all at once.
+enum class summed { one, two, complex_one, complex_two };
 
 constexpr int count_of(summed kind) {
-  return kind == summed::one ? 3 : kind == summed::two ? 5 : product_sums::count;
+  return kind == summed::one           ? 3
+         : kind == summed::complex_one ? 4
+         : kind == summed::two         ? 5
+                                       : product_sums::count;
 }
+constexpr bool is_complex(summed kind) { return kind == summed::complex_one || kind == summed::complex_two; }
+constexpr bool has_two(summed kind) { return kind == summed::two || kind == summed::complex_two; }
 
 // What a row needs; `other` is the other part of a complex number.
 template <class T>
@@ -40,12 +45,12 @@ struct fused_epilogue {
     if (pass.w != nullptr) o.w = pass.w[i];
     if (pass.diagonal != nullptr) o.diagonal = pass.diagonal[i];
     if (pass.u != nullptr) o.u = pass.u[i];
-    if constexpr (Kind != summed::one)
+    if constexpr (has_two(Kind))
       if (pass.v != nullptr) o.v = pass.v[i];
-    if constexpr (Kind == summed::complex) {
+    if constexpr (is_complex(Kind))
       if (pass.u != nullptr) o.other_u = pass.u[i ^ 1];
+    if constexpr (Kind == summed::complex_two)
       if (pass.v != nullptr) o.other_v = pass.v[i ^ 1];
-    }
     return o;
   }
 
@@ -62,20 +67,23 @@ struct fused_epilogue {
     }
     pass.y[i] = y;
     const double yi = y, ui = o.u, vi = o.v;
+    // Of an imaginary part of y, of a real one.
+    const double even = is_complex(Kind) && i % 2 == 0 ? -1 : 1;
+    const double alike = is_complex(Kind) && pass.transposed ? -even : 1, crossed = pass.transposed ? 1 : even;
     s.value[0] += size * size;
-    s.value[1] += ui * yi;
-    if constexpr (Kind == summed::one) {
-      s.value[2] += ui * ui;
-    } else {
-      s.value[2] += vi * yi;
+    s.value[1] += alike * ui * yi;
+    if constexpr (has_two(Kind)) {
+      s.value[2] += alike * vi * yi;
       s.value[3] += ui * vi;
       s.value[4] += vi * vi;
+    } else {
+      s.value[2] += ui * ui;
     }
-    if constexpr (Kind == summed::complex) {
-      const double sign = i % 2 == 0 ? -1 : 1;
-      s.value[5] += sign * static_cast<double>(o.other_u) * yi;
-      s.value[6] += sign * static_cast<double>(o.other_v) * yi;
-      s.value[7] += sign * static_cast<double>(o.other_u) * vi;
+    if constexpr (Kind == summed::complex_one) s.value[3] += crossed * static_cast<double>(o.other_u) * yi;
+    if constexpr (Kind == summed::complex_two) {
+      s.value[5] += crossed * static_cast<double>(o.other_u) * yi;
+      s.value[6] += crossed * static_cast<double>(o.other_v) * yi;
+      s.value[7] += even * static_cast<double>(o.other_u) * vi;
     }
   }
 
@@ -114,6 +122,8 @@ product_sums multiply(const device& dev, const spmv_plan<T>* plan, std::int64_t 
   const double* const r = room.received();
   if constexpr (Kind == summed::one)
     return {.yy = r[0], .uy = r[1], .vy = r[1], .uv = r[2], .vv = r[2]};
+  else if constexpr (Kind == summed::complex_one)
+    return {r[0], r[1], r[1], r[2], r[2], r[3], r[3], 0};
   else if constexpr (Kind == summed::two)
     return {r[0], r[1], r[2], r[3], r[4]};
   else
@@ -125,8 +135,10 @@ product_sums multiply(const device& dev, const spmv_plan<T>* plan, std::int64_t 
 template <real T>
 product_sums multiply_fused_cuda(const device& dev, const spmv_plan<T>* plan, std::int64_t rows,
                                  const product_pass<T>& pass, bool is_complex, sum_room& room) {
-  if (is_complex) return multiply<summed::complex>(dev, plan, rows, pass, room);
-  if (pass.v == nullptr || pass.v == pass.u) return multiply<summed::one>(dev, plan, rows, pass, room);
+  const bool one = pass.v == nullptr || pass.v == pass.u;
+  if (is_complex && one) return multiply<summed::complex_one>(dev, plan, rows, pass, room);
+  if (is_complex) return multiply<summed::complex_two>(dev, plan, rows, pass, room);
+  if (one) return multiply<summed::one>(dev, plan, rows, pass, room);
   return multiply<summed::two>(dev, plan, rows, pass, room);
 }
 

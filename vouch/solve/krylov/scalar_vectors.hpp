@@ -63,6 +63,12 @@ class vector_recipe {
     probes_[static_cast<std::size_t>(probe_count_++)] = with.data();
     return *this;
   }
+  /// Asks for the first vector made times itself, complex numbers without conjugation; other products then are, too.
+  vector_recipe& multiply_by_itself() {
+    transposed_ = true;
+    probes_[static_cast<std::size_t>(probe_count_++)] = nullptr;
+    return *this;
+  }
   int outputs() const { return outputs_; }
 
  private:
@@ -74,6 +80,7 @@ class vector_recipe {
   };
 
   int outputs_ = 0, probe_count_ = 0;
+  bool transposed_ = false;
   T* out_[most] = {};
   std::array<const T*, combination<T>::most_probes> probes_{};
   std::vector<term> terms_;
@@ -158,6 +165,7 @@ class scalar_vectors {
     combination<T> c{};
     c.outputs = r.outputs_;
     c.probes = with_sums ? r.probe_count_ : 0;
+    c.transposed = r.transposed_;
     std::copy_n(r.out_, r.outputs_, c.out);
     std::copy_n(r.probes_.begin(), c.probes, c.probe);
     double sums[1 + combination<T>::most_probes * parts];

@@ -107,8 +107,9 @@ VOUCH_SIMD_INLINE void combine_piece(const combination<T>& c, const terms<T>* al
       const T* const made = all[0].aliased ? buffer[0] : c.out[0] + at;
       add_products<T>(made, made, count, square);
       for (int p = 0; p < c.probes; ++p) {
-        add_products<T>(c.probe[p] + at, made, count, alike[p]);
-        if (is_complex) add_crossed_products<T>(c.probe[p] + at, made, count, crossed[p]);
+        const T* const probe = c.probe[p] != nullptr ? c.probe[p] + at : made;
+        add_products<T>(probe, made, count, alike[p]);
+        if (is_complex) add_crossed_products<T>(probe, made, count, crossed[p]);
       }
     }
     for (int j = 0; j < combination<T>::most_outputs; ++j)
@@ -117,8 +118,8 @@ VOUCH_SIMD_INLINE void combine_piece(const combination<T>& c, const terms<T>* al
   if (sums == nullptr) return;
   *sums++ = total<T>(square);
   for (int p = 0; p < c.probes; ++p) {
-    *sums++ = total<T>(alike[p]);
-    if (is_complex) *sums++ = alternating_total<T>(crossed[p]);
+    *sums++ = c.transposed ? alternating_total<T>(alike[p]) : total<T>(alike[p]);
+    if (is_complex) *sums++ = c.transposed ? total<T>(crossed[p]) : alternating_total<T>(crossed[p]);
   }
 }
 

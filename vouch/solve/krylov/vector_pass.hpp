@@ -14,11 +14,13 @@ namespace vouch {
 // threads, on a GPU on every GPU.
 
 /// out[j] := the sum of re[j][k] + i im[j][k] times in[k], of the vectors as they were: an output may be an input as well,
-/// overlaps no other. Where sums are wanted: the square of the first output's norm, and each probe* times it.
+/// overlaps no other. Where sums are wanted: the square of the first output's norm, and each probe* times it; that of
+/// nullptr is itself.
 template <real T>
 struct combination {
   static constexpr int most_inputs = 40, most_outputs = 4, most_probes = 4;
   int inputs = 0, outputs = 0, probes = 0;
+  bool transposed = false;  // complex products are probe^T times it
   const T* in[most_inputs];
   T* out[most_outputs];
   const T* probe[most_probes];

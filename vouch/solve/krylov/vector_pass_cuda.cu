@@ -61,11 +61,13 @@ __global__ void __launch_bounds__(block)
 #pragma unroll
       for (int p = 0; p < Probes; ++p) {
         if (p >= c.probes) continue;
-        const chunk<T> probe = load_chunk(c.probe[p], k, n, whole);
+        const chunk<T> probe = c.probe[p] != nullptr ? load_chunk(c.probe[p], k, n, whole) : made[0];
         if constexpr (Complex) {
+          const double sign = c.transposed ? -1 : 1;
 #pragma unroll
           for (int e = 0; e < width; e += 2) {
-            const double a = probe.v[e], b = probe.v[e + 1], x = made[0].v[e], y = made[0].v[e + 1];
+            const double a = probe.v[e], b = sign * static_cast<double>(probe.v[e + 1]), x = made[0].v[e],
+                         y = made[0].v[e + 1];
             s.value[1 + 2 * p] += a * x + b * y;
             s.value[2 + 2 * p] += a * y - b * x;
           }

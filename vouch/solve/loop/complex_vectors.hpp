@@ -43,33 +43,7 @@ template <class Body>
 void for_numbers_cuda(const device& dev, std::int64_t n, const Body& body);
 
 // What becomes of number i, the same on every device. X(body) for all of them:
-#define VOUCH_COMPLEX_BODIES(X) X(move_body) X(turn_body) X(multiply_body) X(multiply_by_i_body)
-
-template <class T>
-struct move_body {
-  T a, b;  // alpha
-  const T *p, *q;
-  T *x, *r;
-  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const {
-    const T pa = p[2 * i], pb = p[2 * i + 1], qa = q[2 * i], qb = q[2 * i + 1];
-    x[2 * i] += a * pa - b * pb;
-    x[2 * i + 1] += a * pb + b * pa;
-    r[2 * i] -= a * qa - b * qb;
-    r[2 * i + 1] -= a * qb + b * qa;
-  }
-};
-
-template <class T>
-struct turn_body {
-  const T* z;
-  T a, b;  // beta
-  T* p;
-  VOUCH_HOST_DEVICE void operator()(std::int64_t i) const {
-    const T pa = p[2 * i], pb = p[2 * i + 1];
-    p[2 * i] = z[2 * i] + (a * pa - b * pb);
-    p[2 * i + 1] = z[2 * i + 1] + (a * pb + b * pa);
-  }
-};
+#define VOUCH_COMPLEX_BODIES(X) X(multiply_body) X(multiply_by_i_body)
 
 template <class T>
 struct multiply_body {
@@ -92,19 +66,6 @@ struct multiply_by_i_body {
     z[2 * i + 1] = a;
   }
 };
-
-/// x := x + alpha p, r := r - alpha q.
-template <real T>
-void move_along(const device& dev, std::complex<double> alpha, const T* p, const T* q, T* x, T* r,
-                std::int64_t n) {
-  for_numbers(dev, n, move_body<T>{static_cast<T>(alpha.real()), static_cast<T>(alpha.imag()), p, q, x, r});
-}
-
-/// p := z + beta p.
-template <real T>
-void turn_direction(const device& dev, const T* z, std::complex<double> beta, T* p, std::int64_t n) {
-  for_numbers(dev, n, turn_body<T>{z, static_cast<T>(beta.real()), static_cast<T>(beta.imag()), p});
-}
 
 /// z := d r, number by number.
 template <real T>
