@@ -65,7 +65,10 @@ struct system_facts {
   bool dense_factors = true;                      // there is a library that factorises dense matrices
   set_of<sparse_factors> libraries{};             // likewise sparse ones, into these
   bool factorised_on_gpu = false;                 // sparse ones: by such libraries, or not at all
-  bool aligned_numbers = false;                   // complex, not Hermitian, and multigrid of moduli suits it
+  // Of the complex matrix that libraries make sparse factors of, before elimination is predicted about; 0: of the matrix
+  // as it is.
+  std::int64_t complex_nonzeros = 0;
+  bool aligned_numbers = false;  // complex, not Hermitian, and multigrid of moduli suits it
 };
 
 /// What a method promises for a system.

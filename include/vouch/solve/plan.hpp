@@ -28,6 +28,12 @@ eliminator who_eliminates(const system_facts& facts);
 /// What elimination costs, in the unit of prediction::work.
 double elimination_work(const elimination_cost& cost, std::int64_t nonzeros, eliminator by = eliminator::own);
 
+/// The same of a sparse system whose cost is as predicted; infinite where that was not.
+double elimination_work(const system_facts& facts);
+
+/// What the order of its elimination costs alone.
+double order_work(const system_facts& facts, eliminator by);
+
 /// Whether the plan may depend on system_facts::elimination, and finding it costs little beside the solve.
 bool is_elimination_worth_predicting(const system_facts& facts, const solve_options& options);
 

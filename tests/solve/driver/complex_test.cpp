@@ -14,10 +14,15 @@
 #include <devices.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/random.hpp>
+#include <vouch/generate/complex_problems.hpp>
 #include <vouch/solve/complex.hpp>
 #include <vouch/solve/direct/module_factors.hpp>
 #include <vouch/solve/direct/sparse_backends.hpp>
+#include <vouch/solve/driver/operand.hpp>
+#include <vouch/solve/plan.hpp>
 #include <vouch/sparse/coo.hpp>
+#include <vouch/sparse/fill.hpp>
+#include <vouch/sparse/ordering.hpp>
 
 #include "../complex_systems.hpp"
 
@@ -618,6 +623,40 @@ TEST(complex_matrix, what_is_none_is_refused) {
   std::vector<complex> b{1, 1}, x{0, 0};
   EXPECT_THROW(solve(device::cpu(1), nan, view<const complex>(b.data(), 2), view<complex>(x.data(), 2)),
                value_error);
+}
+
+// L D L^T of the first, L L^H of the second.
+TEST(complex_elimination, is_predicted_as_libraries_do_it) {
+  const device cpu = device::cpu(1);
+  for (const auto& [problem, kind] :
+       {std::pair{"helmholtz", VOUCH_FACTORS_LDLT}, std::pair{"magnetic-poisson", VOUCH_FACTORS_CHOLESKY}}) {
+    if (!is_backend_there(kind)) continue;
+    const csr<complex> A = generate_complex(cpu, problem, {.nx = 64});
+    const csr<double> parts = real_form(cpu, A);
+    operand given(cpu, parts.all());
+    given.complete_facts({});
+    const double work = given.elimination_work();
+    const csr<double> pattern{A.rows, A.cols, array<std::int64_t>::from(cpu, A.row_ptr.to_vector()),
+                              array<std::int32_t>::from(cpu, A.col.to_vector()),
+                              array<double>::zeros(cpu, A.nonzeros())};
+    const auto cost_of = [&](const csr<double>& M) {
+      return predict_elimination<double>(M, minimum_degree<double>(cpu, M), std::int64_t{1} << 27);
+    };
+    const elimination_cost expected = cost_of(pattern), of_parts = cost_of(parts);
+    const system_facts& facts = given.facts();
+    ASSERT_TRUE(facts.elimination) << problem;
+    EXPECT_EQ(facts.elimination->entries, 2 * expected.entries) << problem;
+    EXPECT_EQ(facts.elimination->flops, 4 * expected.flops) << problem;
+    EXPECT_EQ(facts.complex_nonzeros, A.nonzeros()) << problem;
+    EXPECT_EQ(work, elimination_work(*facts.elimination, A.nonzeros(), eliminator::library)) << problem;
+    EXPECT_LT(work, 0.6 * elimination_work(of_parts, parts.nonzeros(), eliminator::library)) << problem;
+  }
+  // Vouch's own factors are of the real form, and so are those of real matrices.
+  const csr<complex> A = generate_complex(cpu, "helmholtz", {.nx = 12});
+  const csr<double> parts = real_form(cpu, A);
+  operand small(cpu, parts.all());
+  small.complete_facts({.backend = "own"});
+  EXPECT_EQ(small.facts().complex_nonzeros, 0);
 }
 
 }  // namespace

@@ -110,6 +110,21 @@ TEST(plan, long_narrow_systems_are_factorised_where_that_is_predicted_to_be_chea
   EXPECT_EQ(planned(facts)[0], "cg");
 }
 
+// Of complex numbers a quarter of the entries is ordered.
+TEST(plan, complex_factors_are_predicted_to_be_cheaper_than_those_of_the_real_form) {
+  system_facts facts = unsymmetric(20000);
+  facts.libraries = {sparse_factors::lu};
+  facts.elimination = elimination_cost{1e6, 1e8};
+  const double of_parts = elimination_work(facts);
+  EXPECT_EQ(of_parts, elimination_work(*facts.elimination, facts.matrix.nonzeros, eliminator::library));
+  facts.complex_nonzeros = facts.matrix.nonzeros / 4;
+  EXPECT_EQ(order_work(facts, eliminator::library),
+            elimination_work({}, facts.matrix.nonzeros / 4, eliminator::library));
+  EXPECT_LT(elimination_work(facts), of_parts);
+  facts.elimination.reset();
+  EXPECT_EQ(elimination_work(facts), HUGE_VAL);
+}
+
 // A grid some of whose diagonal entries are negative.
 system_facts indefinite(std::int64_t n) {
   system_facts facts = grid(n);

@@ -15,8 +15,10 @@
 #include <vouch/dense/require_entries.hpp>
 #include <vouch/dense/sparsify.hpp>
 #include <vouch/dense/structure.hpp>
+#include <vouch/solve/direct/complex_form.hpp>
 #include <vouch/solve/direct/cudss/library.hpp>
 #include <vouch/solve/direct/module_factors.hpp>
+#include <vouch/solve/loop/spd_check.hpp>
 #include <vouch/solve/plan.hpp>
 #include <vouch/solve/precond/amg/complex_amg.hpp>
 #include <vouch/sparse/coo.hpp>
@@ -75,8 +77,25 @@ csr<double> symmetric_pattern(const device& cpu, csr_view<const double> A) {
   return sum;
 }
 
-elimination_cost predict(const device& cpu, csr_view<const double> A) {
-  return vouch::predict_elimination<double>(A, minimum_degree<double>(cpu, A), most_entries);
+elimination_cost predict(const device& cpu, csr_view<const double> A, std::int64_t most) {
+  return vouch::predict_elimination<double>(A, minimum_degree<double>(cpu, A), most);
+}
+
+// Of factors of complex numbers, counted as real ones: an entry as two, of operations four each.
+elimination_cost predict(const device& cpu, const number_matrix<double>& A) {
+  // The values are of no use.
+  const csr_view<const double> pattern{A.rows,           A.rows,       A.nonzeros(),
+                                       A.row_ptr.data(), A.col.data(), A.val.data()};
+  const elimination_cost cost = predict(cpu, symmetric_pattern(cpu, pattern), most_entries / 2);
+  return {2 * cost.entries, 4 * cost.flops};
+}
+
+// Whether libraries factorise the real form of a complex matrix as complex numbers. On CPUs none makes L D L^H.
+bool have_complex_factors(const system_facts& facts) {
+  const structure_facts& A = facts.matrix;
+  const eliminator by = who_eliminates(facts);
+  if (!A.square || by == eliminator::own) return false;
+  return by == eliminator::gpu_library || A.complex_symmetric || !A.symmetric || not_spd_reason(A).empty();
 }
 
 // Whether the library on a GPU is to factorise: because that was asked for, or nothing and it is there.
@@ -204,12 +223,21 @@ double operand::elimination_work() {
       facts_.elimination = {never, never};
     else if (!facts_.matrix.square)
       facts_.elimination = predict_factors(VOUCH_FACTORS_QR, A).value_or(elimination_cost{never, never});
-    else if (facts_.matrix.pattern_symmetric)
-      facts_.elimination = predict(cpu_, A);
     else
-      facts_.elimination = predict(cpu_, symmetric_pattern(cpu_, A));
+      facts_.elimination = predict_square(A);
   }
-  return vouch::elimination_work(*facts_.elimination, facts_.matrix.nonzeros, who_eliminates(facts_));
+  return vouch::elimination_work(facts_);
+}
+
+elimination_cost operand::predict_square(csr_view<const double> A) {
+  if (facts_.complex_nonzeros > 0)
+    if (const auto form = find_complex_form(cpu_, A)) {
+      facts_.complex_nonzeros = form->nonzeros();
+      return predict(cpu_, *form);
+    }
+  facts_.complex_nonzeros = 0;
+  if (facts_.matrix.pattern_symmetric) return predict(cpu_, A, most_entries);
+  return predict(cpu_, symmetric_pattern(cpu_, A), most_entries);
 }
 
 namespace {
@@ -256,6 +284,9 @@ void operand::complete_facts(const solve_options& options) {
   if (form() == matrix_form::sparse && !home_.is_cuda() && A.square && !A.symmetric)
     facts_.aligned_numbers = (A.complex_symmetric || detail::holds_complex_numbers(home_, given_)) &&
                              multigrid::has_aligned_numbers(home_, given_);
+  if (form() == matrix_form::sparse && have_complex_factors(facts_) &&
+      (A.complex_symmetric || detail::holds_complex_numbers(home_, given_)))
+    facts_.complex_nonzeros = A.nonzeros / 4;
   if (is_elimination_worth_predicting(facts_, options)) elimination_work();
 }
 

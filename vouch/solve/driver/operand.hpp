@@ -46,8 +46,9 @@ class operand {
   const system_facts& facts() const { return facts_; }
   std::int64_t rows() const { return facts_.matrix.rows; }
   std::int64_t cols() const { return facts_.matrix.cols; }
-  /// The work of eliminating it in a sparse form, predicted by its pattern or that of A + A^T, where it is not
-  /// square by what a library for QR says; infinite where the factors are not worth their memory.
+  /// The work of eliminating it in a sparse form, predicted by its pattern or that of A + A^T, of complex numbers where
+  /// the factors are, where it is not square by what a library for QR says; infinite where the factors are not worth
+  /// their memory.
   double elimination_work();
   /// Takes a sparse matrix of the same pattern in place of the one that was given, which is still there.
   ///
@@ -69,6 +70,7 @@ class operand {
 
  private:
   void look_through();  // a sparse matrix
+  elimination_cost predict_square(csr_view<const double> A);
 
   device home_, cpu_;
   system_facts facts_;

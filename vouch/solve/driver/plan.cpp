@@ -26,6 +26,10 @@ const prices& prices_of(eliminator by) {
   return by == eliminator::own ? own_prices : by == eliminator::library ? of_libraries : of_gpu_libraries;
 }
 
+std::int64_t ordered_nonzeros(const system_facts& facts) {
+  return facts.complex_nonzeros > 0 ? facts.complex_nonzeros : facts.matrix.nonzeros;
+}
+
 bool is_cuda_asked(const solve_options& options) { return options.run_on && options.run_on->is_cuda(); }
 
 // What is given by its action or by its diagonals has no other form.
@@ -113,12 +117,23 @@ double elimination_work(const elimination_cost& cost, std::int64_t nonzeros, eli
   return p.operation * cost.flops + p.entry * cost.entries + p.order * static_cast<double>(nonzeros);
 }
 
+double elimination_work(const system_facts& facts) {
+  const ieee_environment here;
+  if (!facts.elimination) return HUGE_VAL;
+  return elimination_work(*facts.elimination, ordered_nonzeros(facts), who_eliminates(facts));
+}
+
+double order_work(const system_facts& facts, eliminator by) {
+  const ieee_environment here;
+  return elimination_work({}, ordered_nonzeros(facts), by);
+}
+
 bool is_elimination_worth_predicting(const system_facts& facts, const solve_options& options) {
   const ieee_environment here;
   constexpr std::int64_t most_nonzeros = std::int64_t{1} << 17;
   constexpr double least_share = 6;  // of the work that a plan without it predicts
-  const double least_price =
-      prices_of(facts.factorised_on_gpu ? eliminator::gpu_library : eliminator::own).order;
+  const double least_order =
+      order_work(facts, facts.factorised_on_gpu ? eliminator::gpu_library : eliminator::own);
   if (facts.matrix.nonzeros > most_nonzeros || options.method != "auto" || options.prefer_iterations)
     return false;
   if (!facts.matrix.square) return facts.libraries.has(sparse_factors::qr);
@@ -130,8 +145,7 @@ bool is_elimination_worth_predicting(const system_facts& facts, const solve_opti
     if (std::isfinite(a.work) && a.precision_why.empty()) least = std::min(least, a.work);
     unknown = unknown || (!std::isfinite(a.work) && a.precision_why.empty());
   }
-  return unknown && std::isfinite(least) &&
-         least > least_share * least_price * static_cast<double>(facts.matrix.nonzeros);
+  return unknown && std::isfinite(least) && least > least_share * least_order;
 }
 
 std::vector<attempt> make_plan(const system_facts& facts, const solve_options& options) {

@@ -90,8 +90,8 @@ bool patience::is_elimination_faster(double done, double left) {
   // The prediction takes as long as the order of elimination: it has to be small beside what was done, and beside what
   // it may save.
   const eliminator on_gpu = eliminator::gpu_library;  // where that takes less than the iterations of as long
-  const double of_order = elimination_work({}, A_.facts().matrix.nonzeros,
-                                           who_eliminates(A_.facts()) == on_gpu ? on_gpu : eliminator::own);
+  const double of_order =
+      order_work(A_.facts(), who_eliminates(A_.facts()) == on_gpu ? on_gpu : eliminator::own);
   constexpr double orders_done = 1.5, orders_left = 2.5;
   if (!(done >= orders_done * of_order && left >= orders_left * of_order)) return false;
   // Residuals of conjugate gradients fall the faster the longer they go on: half of what elimination takes is theirs.

@@ -250,8 +250,8 @@ std::optional<prediction> predict_lu(const system_facts& facts, const solve_opti
   const double n = static_cast<double>(A.rows);
   if (dense)
     work = elimination_work({n * n, 2 * n * n * n / 3}, A.nonzeros);
-  else if (facts.elimination && !(looks_definite && A.row_sums_zero))
-    work = elimination_work(*facts.elimination, A.nonzeros, who_eliminates(facts));
+  else if (!(looks_definite && A.row_sums_zero))
+    work = elimination_work(facts);
   return prediction{work, 0, reason(facts, looks_definite), {}};
 }
 
