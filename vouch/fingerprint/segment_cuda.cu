@@ -349,8 +349,9 @@ __global__ void __launch_bounds__(threads) find_prints(const page_on_gpu* pages,
   else
     for (int i = thread(); i < cells; i += threads) to[i] = 0;
   if (thread() != 0) return;
-  s.place.state = s.state;
-  places[print] = s.place;
+  placement_on_gpu place = s.place;  // which others may read yet
+  place.state = s.state;
+  places[print] = place;
 }
 
 // static_cast<int>(v), of a number within the whole ones of 32 bits, by the adder of doubles: converters are a quarter as

@@ -50,8 +50,8 @@ __global__ void __launch_bounds__(threads)
   __syncthreads();
   const auto places = [=](int at) { return place{angle[at], right[at], down[at]}; };
   // Whether one is found, not which, is the answer: that others see it late does not change it.
-  for (int i = thread; i < starts && *static_cast<volatile int*>(&found) == 0; i += threads)
-    if (has_lobe(places, start_of(i))) found = 1;
+  for (int i = thread; i < starts && atomicOr(&found, 0) == 0; i += threads)
+    if (has_lobe(places, start_of(i))) atomicOr(&found, 1);
   __syncthreads();
   if (thread == 0) whorls[print] = static_cast<std::uint8_t>(found);
 }
