@@ -291,10 +291,18 @@ void module_factors::make(csr_view<const double> A, const std::optional<number_m
   else
     take_status(status);
   if (failed_ > 0) return;
-  if (const std::int64_t free = device::cpu(1).memory_free(); found_.bytes > static_cast<double>(free))
+  require_room();
+  factorise(matrix);
+}
+
+// What is left is asked for where it may be too little: to read it takes as long as a small system.
+void module_factors::require_room() const {
+  constexpr double worth_asking = 0x1p28;
+  if (!(found_.bytes > worth_asking)) return;
+  const std::int64_t free = device::cpu(1).memory_free();
+  if (found_.bytes > static_cast<double>(free))
     throw out_of_memory(std::string("the factors of ") + backend_->library,
                         static_cast<std::int64_t>(std::min(found_.bytes, 0x1p62)), free);
-  factorise(matrix);
 }
 
 void module_factors::factorise(csr_view<const double> A) {

@@ -83,6 +83,7 @@ class module_factors {
   void factorise(const vouch_backend_matrix& matrix);
   void judge_length(const device& dev, csr_view<const double> transposed, view<double> x,
                     const stopping_criterion& goal, solve_report& report);
+  void require_room() const;
   void take_status(int status);  // throws or sets failed_ unless it is done
   void apply(double* x, bool transposed, std::int64_t columns);
   void apply(const double* b, double* x, bool transposed, std::int64_t columns);
