@@ -24,28 +24,17 @@
 #include <vouch/core/launch.cuh>
 #include <vouch/solve/krylov/cg_engines.hpp>
 #include <vouch/solve/krylov/cg_resident_plan.hpp>
+#include <vouch/solve/krylov/resident.cuh>
 #include <vouch/solve/loop/pinned_history.cuh>
 
 namespace vouch::resident {
-
-inline constexpr int max_cluster = 16;
-inline constexpr unsigned all_lanes = ~0u;
 
 // Sums travel as rows of this many doubles: {pq, rMq, qMq, rr} and with a diagonal M {rMr, 0, 0, 0} besides.
 template <bool Diagonal>
 constexpr int sum_width = Diagonal ? 8 : 4;
 
 template <class T>
-struct parameters {
-  resident_strides stride;
-  int blocks;
-  const resident_block* block;
-  const T* val;
-  const std::uint16_t* col;
-  const std::uint32_t* slice;
-  const std::int32_t* row;
-  const std::uint16_t* push;
-  const resident_task* task;
+struct parameters : placed_rows<T> {
   const T* minv;  // by matrix row, or nullptr
   T* r;           // by matrix row
   T* d;
@@ -98,34 +87,6 @@ __device__ on_chip<T> carve_all(const resident_strides& stride, char* free) {
   return c;
 }
 
-template <class Piece>
-__device__ void bring_in(Piece* to, const Piece* from, int count) {
-  for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) to[i] = from[i];
-}
-
-// Sums over lanes that differ in a bit of [From, 32); every lane gets the sum.
-template <int From>
-__device__ double sum_across(double v) {
-#pragma unroll
-  for (int d = From; d < 32; d *= 2) v += __shfl_xor_sync(all_lanes, v, d);
-  return v;
-}
-
-// Column sums of a table of `count` rows of Width doubles, by one warp: lane l gets column l % Width. AtOnce
-// loads are under way before the first is added.
-template <int Width, int AtOnce, class Load>
-__device__ double sum_table(int count, Load load) {
-  double sum = 0;
-  for (int first = static_cast<int>(threadIdx.x % 32); first < count * Width; first += 32 * AtOnce) {
-    double value[AtOnce];
-#pragma unroll
-    for (int m = 0; m < AtOnce; ++m) value[m] = first + 32 * m < count * Width ? load(first + 32 * m) : 0.0;
-#pragma unroll
-    for (int m = 0; m < AtOnce; ++m) sum += value[m];
-  }
-  return sum_across<Width>(sum);
-}
-
 // From the products that a lane keeps to one a lane: lane l gets column l % 4 summed over its four lanes (over
 // none where four or more lanes share a row and keep one product each).
 template <int Lanes>
@@ -138,24 +99,6 @@ __device__ double one_of_four(const double (&v)[4]) {
     b = (odd ? v[3] : v[1]) + __shfl_xor_sync(all_lanes, odd ? v[1] : v[3], 1);
   }
   return (high ? b : a) + __shfl_xor_sync(all_lanes, high ? a : b, 2);
-}
-
-// The dot product of a row's share of one lane: `count` entries, 32 apart.
-template <class T>
-__device__ T lane_product(const T* val, const std::uint16_t* col, const T* p, unsigned count) {
-  T s0{}, s1{}, s2{}, s3{};
-  for (; count >= 4; count -= 4, val += 128, col += 128) {
-    const T v0 = val[0], v1 = val[32], v2 = val[64], v3 = val[96];
-    const T p0 = p[col[0]], p1 = p[col[32]], p2 = p[col[64]], p3 = p[col[96]];
-    s0 += v0 * p0;
-    s1 += v1 * p1;
-    s2 += v2 * p2;
-    s3 += v3 * p3;
-  }
-  if (count > 0) s0 += val[0] * p[col[0]];
-  if (count > 1) s1 += val[32] * p[col[32]];
-  if (count > 2) s2 += val[64] * p[col[64]];
-  return (s0 + s1) + (s2 + s3);
 }
 
 // What every thread of the block learns at the end of an iteration's exchange.
@@ -174,19 +117,6 @@ __device__ void update(const on_chip<T>& c, const resident_block& block, const T
     if (s < block.own) c.d[s] += alpha * p;
     c.r[s] = r;
     c.p[s] = z + beta * p;
-  }
-}
-
-// Cluster: the own q to every block that holds it as halo; a warp sends up to 32 neighbours at once.
-template <class T>
-__device__ void send_halo(const on_chip<T>& c, const resident_block& block, T* q, std::uint64_t* arrival) {
-  const int lane = static_cast<int>(threadIdx.x) % 32, warps = static_cast<int>(blockDim.x) / 32;
-  // The last warps first: warp 0 has the sums to see to.
-  for (int t = warps - 1 - static_cast<int>(threadIdx.x) / 32; t < block.tasks; t += warps) {
-    const resident_task task = c.task[t];
-    if (lane < task.count)
-      cluster_store_async(cluster_address(q + task.slot + lane, task.block), q[c.push[task.first + lane]],
-                          cluster_address(arrival, task.block));
   }
 }
 
@@ -318,7 +248,7 @@ __global__ void __launch_bounds__(512) resident_cg(const __grid_constant__ param
       }
     }
     if constexpr (Cluster) {
-      send_halo(c, block, q, &arrivals[turn]);
+      send_halo(c.task, block.tasks, c.push, q, q, &arrivals[turn]);  // warp 0, which has the sums, begins last
       mbarrier_wait_cluster(&arrivals[turn], static_cast<unsigned>(iteration >> 1) & 1);
     } else {
       __syncthreads();
@@ -367,8 +297,6 @@ __global__ void __launch_bounds__(512) resident_cg(const __grid_constant__ param
 
 }  // namespace vouch::resident
 
-// Conjugate gradients for small systems: sends the plan to the GPU and runs the kernel of cg_resident.cuh.
-
 namespace vouch {
 namespace {
 
@@ -398,38 +326,9 @@ kernel<T> pick(const resident_shape& shape, bool diagonal) {
 }
 
 template <class T>
-launch_shape shape_of(const resident_plan<T>& plan, bool diagonal) {
-  const resident_shape& shape = plan.shape;
-  return {shape.blocks, static_cast<unsigned>(shape.threads), plan.shared_bytes(diagonal),
-          shape.cluster ? static_cast<unsigned>(shape.blocks) : 1, !shape.cluster};
-}
-
-// Whether the GPU can hold all blocks at once; sets the kernel up for its shared memory.
-template <class T>
-bool fits(const device& dev, const resident_plan<T>& plan, bool diagonal) {
-  const auto run = reinterpret_cast<const void*>(pick<T>(plan.shape, diagonal));
-  cudaFuncAttributes facts{};
-  check(cudaFuncGetAttributes(&facts, run), "resident_cg");
-  int most = 0;
-  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, dev.index()), "resident_cg");
-  const std::size_t bytes = plan.shared_bytes(diagonal);
-  if (bytes + facts.sharedSizeBytes > static_cast<std::size_t>(most)) return false;
-  check(cudaFuncSetAttribute(run, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-        "resident_cg");
-  if (!plan.shape.cluster) return true;
-  if (!runs_sm90_code(dev)) return false;
-  check(cudaFuncSetAttribute(run, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), "resident_cg");
-  cudaLaunchConfig_t config = {};
-  config.gridDim = static_cast<unsigned>(plan.shape.blocks);
-  config.blockDim = static_cast<unsigned>(plan.shape.threads);
-  config.dynamicSmemBytes = bytes;
-  cudaLaunchAttribute attribute = {};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim = {config.gridDim.x, 1, 1};
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  int clusters = 0;
-  return cudaOccupancyMaxActiveClusters(&clusters, run, &config) == cudaSuccess && clusters > 0;
+bool can_run(const device& dev, const resident_plan<T>& plan, bool diagonal) {
+  return fits(dev, reinterpret_cast<const void*>(pick<T>(plan.shape, diagonal)), plan.shape,
+              plan.shared_bytes(diagonal));
 }
 
 template <class T>
@@ -437,29 +336,15 @@ class resident_engine final : public inner_solver<T> {
  public:
   resident_engine(const device& dev, const resident_plan<T>& plan, const T* minv)
       : dev_(dev),
-        shape_(shape_of(plan, minv != nullptr)),
+        shape_(launch_shape_of(plan.shape, plan.shared_bytes(minv != nullptr))),
         kernel_(pick<T>(plan.shape, minv != nullptr)),
         cluster_(plan.shape.cluster),
-        block_(send(plan.block)),
-        val_(send(plan.val)),
-        col_(send(plan.col)),
-        slice_(send(plan.slice)),
-        row_(send(plan.row)),
-        push_(send(plan.push)),
-        task_(send(plan.task)),
+        placed_(dev, plan),
         q_out_(dev, cluster_ ? 0 : 2 * plan.rows),
         sum_out_(dev, cluster_ ? 0 : 2 * plan.shape.blocks * 8),
         counter_(array<unsigned>::zeros(dev, 1)),
         box_(make_pinned_histories()) {
-    in_.stride = plan.stride;
-    in_.blocks = plan.shape.blocks;
-    in_.block = block_.data();
-    in_.val = val_.data();
-    in_.col = col_.data();
-    in_.slice = slice_.data();
-    in_.row = row_.data();
-    in_.push = push_.data();
-    in_.task = task_.data();
+    static_cast<placed_rows<T>&>(in_) = placed_.rows();
     in_.minv = minv;
     in_.q_out = q_out_.data();
     in_.sum_out = sum_out_.data();
@@ -485,22 +370,11 @@ class resident_engine final : public inner_solver<T> {
   }
 
  private:
-  template <class Piece>
-  array<Piece> send(const std::vector<Piece>& pieces) {
-    return array<Piece>::from(dev_, pieces);
-  }
-
   device dev_;
   launch_shape shape_;
   kernel<T> kernel_;
   bool cluster_;
-  array<resident_block> block_;
-  array<T> val_;
-  array<std::uint16_t> col_;
-  array<std::uint32_t> slice_;
-  array<std::int32_t> row_;
-  array<std::uint16_t> push_;
-  array<resident_task> task_;
+  placed_plan<T> placed_;
   array<T> q_out_;
   array<double> sum_out_;
   array<unsigned> counter_;
@@ -524,7 +398,7 @@ std::unique_ptr<inner_solver<T>> cg_resident_cuda(const device& dev, csr_view<co
     if (shapes[0].cluster) shapes.push_back(grid_resident_shape(A.rows, A.nonzeros, dev.processors()));
   }
   for (const resident_shape& shape : shapes)
-    if (const auto plan = plan_resident<T>(on_host.all(), shape); plan && fits(dev, *plan, minv != nullptr))
+    if (const auto plan = plan_resident<T>(on_host.all(), shape); plan && can_run(dev, *plan, minv != nullptr))
       return std::make_unique<resident_engine<T>>(dev, *plan, minv);
   return nullptr;
 }

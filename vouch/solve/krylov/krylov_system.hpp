@@ -61,9 +61,6 @@ checked_problem<T> operator_problem(const device& dev, const linear_operator<T>&
 template <real T>
 solve_report new_krylov_report(const preconditioner<T>* M);
 
-/// Of hashed vectors, this and those behind it: none that a right-hand side is likely to be of.
-constexpr std::uint64_t own_stream = 0x4b72796c6f76;
-
 /// Whether an engine has complex scalars where A is the real form of complex numbers (vouch/solve/complex.hpp): it has
 /// none; where M is linear for them, as one vector and i times it tell; whatever M is.
 enum class complex_scalars { none, with_linear_preconditioners, always };

@@ -30,6 +30,8 @@ class vector_set {
         all_(array<T>::zeros(dev, stride_ * count)) {}
   view<T> operator[](std::int64_t j) { return {all_.data() + j * stride_, n_}; }
   T* at(std::int64_t j) { return all_.data() + j * stride_; }
+  /// Elements from one vector to the next.
+  std::int64_t stride() const { return stride_; }
 
  private:
   std::int64_t n_ = 0, stride_ = 0;
@@ -59,10 +61,11 @@ class vector_recipe {
   }
   vector_recipe& add(S factor, view<const T> in) { return add(factor, in.data()); }
   /// Asks for with* times the first vector made.
-  vector_recipe& multiply(view<const T> with) {
-    probes_[static_cast<std::size_t>(probe_count_++)] = with.data();
+  vector_recipe& multiply(const T* with) {
+    probes_[static_cast<std::size_t>(probe_count_++)] = with;
     return *this;
   }
+  vector_recipe& multiply(view<const T> with) { return multiply(with.data()); }
   /// Asks for the first vector made times itself, complex numbers without conjugation; other products then are, too.
   vector_recipe& multiply_by_itself() {
     transposed_ = true;

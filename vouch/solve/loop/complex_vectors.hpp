@@ -11,11 +11,11 @@
 
 namespace vouch {
 
-inline double conjugate(double a) { return a; }
+VOUCH_HOST_DEVICE inline double conjugate(double a) { return a; }
 inline std::complex<double> conjugate(const std::complex<double>& a) { return std::conj(a); }
 
 /// a / |a|; 1 for zero.
-inline double direction_of(double a) { return std::copysign(1.0, a); }
+VOUCH_HOST_DEVICE inline double direction_of(double a) { return std::copysign(1.0, a); }
 inline std::complex<double> direction_of(const std::complex<double>& a) {
   const double size = std::abs(a);
   return size > 0 ? a / size : 1.0;

@@ -26,6 +26,8 @@ void add_constant(const device& dev, T* x, double c, std::int64_t n);
 template <real T>
 void fill(const device& dev, T* x, T c, std::int64_t n);
 
+/// Streams of our own, this and those behind it: none that a right-hand side is likely to be of.
+constexpr std::uint64_t own_stream = 0x4b72796c6f76;
 /// x := hashed numbers between -1/2 and 1/2, the same for the same stream (random_unit()).
 template <real T>
 void fill_hashed(const device& dev, std::uint64_t stream, view<T> x);

@@ -29,8 +29,9 @@ struct bicgstab_options : stopping_criterion {
 ///         is the real form of complex numbers (vouch/solve/complex.hpp) and M is linear for them, as one vector and i
 ///         times it tell, the scalars are complex.
 /// Cost    An iteration, one of the l steps before each polynomial: two products with A, two applications of M,
-///         about 3 l + 10 vectors read or written. A GPU waits for the host three times in every iteration, and for
-///         each polynomial once, from l = 3 on l + 1 times.
+///         about 3 l + 10 vectors read or written. A GPU waits for the host three times in every iteration, for l = 1
+///         twice, and for each polynomial once, from l = 3 on l + 1 times; not at all, for l up to 2, where minres() does
+///         not.
 /// Throws  shape_error  A not square, wrong lengths, M for another number of unknowns
 ///         value_error  NaN or infinity in A, b or x; l outside 1 to 8; a rule on the change of x
 /// Source  van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992); Sleijpen, Fokkema, ETNA 1 (1993); the polynomial
