@@ -24,21 +24,38 @@ __device__ std::int64_t offset_of(std::int64_t row, std::int64_t col, bool compl
   return complex ? col / 2 - row / 2 : col - row;
 }
 
-// Eight lanes a row. The first to raise the flag of a diagonal writes its offset down; in which order is
-// chance, so the host sorts the list. Once it is full, nobody looks further.
+// Eight lanes a row, rows that are a grid apart one after another. The first to raise the flag of a diagonal writes its
+// offset down; in which order is chance, so the host sorts the list. Once it is full, nobody looks further. A lane
+// remembers what it met in the row before, which on a grid of points it meets again: flags are in one place of the
+// second-level cache for all.
 template <class T>
 __global__ void list_diagonals(csr_view<const T> A, bool complex, int* seen, int limit, int* count,
                                std::int64_t* list) {
-  const std::int64_t i = row_of_thread();
-  if (i >= A.rows || now(count) >= limit) return;
-  for (std::int64_t k = A.row_ptr[i] + threadIdx.x % lanes; k < A.row_ptr[i + 1]; k += lanes) {
-    const std::int64_t offset = offset_of(i, A.col[k], complex);
-    int* const flag = seen + offset + A.rows - 1;
-    if (now(flag) != 0) continue;
-    if (now(count) >= limit) return;
-    if (atomicExch(flag, 1) != 0) continue;
-    const int place = atomicAdd(count, 1);
-    if (place < limit) list[place] = offset;
+  constexpr int remembered = 4;
+  std::int64_t known[remembered];
+  for (std::int64_t& offset : known) offset = A.cols;  // none has it
+  const std::int64_t rows_at_once = std::int64_t{gridDim.x} * (block / lanes);
+  for (std::int64_t i = row_of_thread(); i < A.rows; i += rows_at_once) {
+    const std::int64_t first = A.row_ptr[i] + threadIdx.x % lanes, end = A.row_ptr[i + 1];
+    const auto look = [&](std::int64_t k) {
+      const std::int64_t offset = offset_of(i, A.col[k], complex);
+      int* const flag = seen + offset + A.rows - 1;
+      if (now(flag) != 0) return true;
+      if (now(count) >= limit) return false;
+      if (atomicExch(flag, 1) != 0) return true;
+      const int place = atomicAdd(count, 1);
+      if (place < limit) list[place] = offset;
+      return true;
+    };
+#pragma unroll
+    for (int m = 0; m < remembered; ++m) {
+      const std::int64_t k = first + m * static_cast<std::int64_t>(lanes);
+      if (k >= end || offset_of(i, A.col[k], complex) == known[m]) continue;
+      if (!look(k)) return;
+      known[m] = offset_of(i, A.col[k], complex);
+    }
+    for (std::int64_t k = first + remembered * static_cast<std::int64_t>(lanes); k < end; k += lanes)
+      if (!look(k)) return;
   }
 }
 
@@ -129,7 +146,8 @@ std::vector<std::int64_t> occupied_diagonals_cuda(const device& dev, csr_view<co
   auto seen = array<int>::zeros(dev, A.rows + A.cols - 1);
   auto count = array<int>::zeros(dev, 1);
   auto list = array<std::int64_t>::zeros(dev, limit);
-  launch(dev, "list_diagonals", {blocks_for(A.rows), block}, list_diagonals<T>, A, complex, seen.data(), limit,
+  const std::int64_t blocks = std::min<std::int64_t>(blocks_for(A.rows), 16 * dev.processors());
+  launch(dev, "list_diagonals", {blocks, block}, list_diagonals<T>, A, complex, seen.data(), limit,
          count.data(), list.data());
   std::vector<std::int64_t> offsets = list.to_vector();
   offsets.resize(static_cast<std::size_t>(std::min(count.to_vector()[0], limit)));
