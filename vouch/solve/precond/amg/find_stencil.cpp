@@ -116,10 +116,11 @@ bool fill(const device& dev, csr_view<const T> A, double factor, stencil_matrix&
             const std::int64_t to = x + filling.ways[w].to[0];
             return has[w] && to >= 0 && to < nx;
           };
-          good = filling.put_upper(first + x, in_box, above_less_below) && good;
+          good = filling.put_upper(first + x, filling.row(first + x), in_box, above_less_below) && good;
         }
       } else {
-        for (std::int64_t x = 0; x < nx; ++x) good = good && filling.mirrors_upper(first + x);
+        for (std::int64_t x = 0; x < nx; ++x)
+          good = good && filling.mirrors_upper(first + x, filling.row(first + x));
       }
       if (!good) fits.store(false, std::memory_order_relaxed);
     }

@@ -25,7 +25,7 @@ constexpr unsigned block = points_block;
 
 }  // namespace
 
-// From matrices: a thread a row. Bound by memory: the matrix is read twice.
+// From matrices. Bound by memory: the matrix is read twice.
 
 namespace {
 
@@ -34,13 +34,40 @@ struct filling_facts {
   int misfits;
 };
 
+constexpr unsigned row_block = 128;
+
+// body(i, its entries) for every row, a thread each, from tiles of rows that the block brings in entry by entry: rows of
+// memory would be read here and there by a warp.
+template <class T, class Body>
+__device__ void for_each_row(const csr_view<const T>& A, int most_entries, const Body& body) {
+  extern __shared__ __align__(16) char memory[];
+  T* const val = reinterpret_cast<T*>(memory);
+  auto* const col = reinterpret_cast<std::int32_t*>(val + std::int64_t{most_entries} * row_block);
+  const auto thread = static_cast<std::int64_t>(threadIdx.x);
+  for (std::int64_t tile = std::int64_t{blockIdx.x} * row_block; tile < A.rows;
+       tile += std::int64_t{gridDim.x} * row_block) {
+    const std::int64_t first = A.row_ptr[tile], end = A.row_ptr[min(tile + std::int64_t{row_block}, A.rows)];
+    for (std::int64_t k = first + thread; k < end; k += row_block) {
+      val[k - first] = A.val[k];
+      col[k - first] = A.col[k];
+    }
+    __syncthreads();
+    const std::int64_t i = tile + thread;
+    if (i < A.rows) {
+      const std::int64_t begin = A.row_ptr[i];
+      body(i, row_entries<T>{col + (begin - first), val + (begin - first), A.row_ptr[i + 1] - begin});
+    }
+    __syncthreads();
+  }
+}
+
 template <class T>
-__global__ void __launch_bounds__(block) fill_stencil(__grid_constant__ const stencil_filling<T> filling,
-                                                      box grid, std::size_t steps, filling_facts* facts) {
+__global__ void __launch_bounds__(row_block)
+    fill_stencil(__grid_constant__ const stencil_filling<T> filling, box grid, std::size_t steps,
+                 int most_entries, filling_facts* facts) {
   long long above_less_below = 0;
   bool good = true;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < filling.A.rows;
-       i += std::int64_t{gridDim.x} * block) {
+  for_each_row<T>(filling.A, most_entries, [&](std::int64_t i, const row_entries<T>& row) {
     for (std::size_t k = 0; k < steps; ++k) filling.values.of(k)[i] = 0;
     const std::int64_t nx = grid.size[0], line = i / nx, x = i - line * nx;
     const line_place here = place_of_line(grid, line);
@@ -49,9 +76,9 @@ __global__ void __launch_bounds__(block) fill_stencil(__grid_constant__ const st
       return to >= 0 && to < nx && has_line(grid, here.beside(filling.ways[w].to));
     };
     std::int64_t change = 0;
-    good = filling.put_upper(i, in_box, change) && good;
+    good = filling.put_upper(i, row, in_box, change) && good;
     above_less_below += change;
-  }
+  });
   if (!good) facts->misfits = 1;
   for (int d = 16; d > 0; d /= 2) above_less_below += __shfl_xor_sync(~0u, above_less_below, d);
   if (threadIdx.x % 32 == 0 && above_less_below != 0)
@@ -59,11 +86,12 @@ __global__ void __launch_bounds__(block) fill_stencil(__grid_constant__ const st
 }
 
 template <class T>
-__global__ void __launch_bounds__(block)
-    compare_with_stencil(__grid_constant__ const stencil_filling<T> filling, filling_facts* facts) {
-  for (std::int64_t i = std::int64_t{blockIdx.x} * block + threadIdx.x; i < filling.A.rows;
-       i += std::int64_t{gridDim.x} * block)
-    if (!filling.mirrors_upper(i)) facts->misfits = 1;
+__global__ void __launch_bounds__(row_block)
+    compare_with_stencil(__grid_constant__ const stencil_filling<T> filling, int most_entries,
+                         filling_facts* facts) {
+  for_each_row<T>(filling.A, most_entries, [&](std::int64_t i, const row_entries<T>& row) {
+    if (!filling.mirrors_upper(i, row)) facts->misfits = 1;
+  });
 }
 
 }  // namespace
@@ -86,9 +114,13 @@ bool fill_stencil_cuda(const device& dev, csr_view<const T> A, double factor, st
   const stencil_filling<T> filling{A, factor, couplings_of(S.grid, S.steps), S.view()};
   auto facts = array<filling_facts>::zeros(dev, 1);
   const std::int64_t blocks =
-      std::min<std::int64_t>(ceil_div<std::int64_t>(A.rows, block), 16 * dev.processors());
-  launch(dev, "fill_stencil", {blocks, block}, fill_stencil<T>, filling, S.grid, S.steps.size(), facts.data());
-  launch(dev, "compare_with_stencil", {blocks, block}, compare_with_stencil<T>, filling, facts.data());
+      std::min<std::int64_t>(ceil_div<std::int64_t>(A.rows, row_block), 16 * dev.processors());
+  const auto most_entries = static_cast<int>(2 * S.steps.size() - 1);  // of a row
+  const launch_shape shape{blocks, row_block,
+                           row_block * static_cast<std::size_t>(most_entries) * (sizeof(T) + 4)};
+  launch(dev, "fill_stencil", shape, fill_stencil<T>, filling, S.grid, S.steps.size(), most_entries,
+         facts.data());
+  launch(dev, "compare_with_stencil", shape, compare_with_stencil<T>, filling, most_entries, facts.data());
   const filling_facts all = facts.to_vector().front();
   return all.above_less_below == 0 && all.misfits == 0;
 }
