@@ -7,12 +7,14 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <vouch/core/error.hpp>
 #include <vouch/solve/krylov/bicgstab.hpp>
 #include <vouch/solve/precond/amg.hpp>
+#include <vouch/solve/precond/amg/repeated_points.hpp>
 #include <vouch/solve/precond/amg/stencil.hpp>
 #include <vouch/solve/precond/amg/stencil_coarsening.hpp>
 #include <vouch/solve/precond/amg/stencil_product.hpp>
@@ -175,6 +177,41 @@ TEST(stencil, coarse_matrices_are_galerkin_products) {
       const dense expected = multiply(transpose(P), multiply(dense_of(p), P));
       expect_near(dense_of(multigrid::galerkin(cpu, S, weights, c.by)), expected, 1e-12, p.name);
     }
+}
+
+// Constant couplings in shapes that end in even and odd numbers, some directions left as they are; and one entry that is
+// another.
+TEST(stencil, few_points_stand_for_constant_coefficients) {
+  struct {
+    sizes n;
+    coarsening by;
+    bool full;
+  } cases[] = {
+      {{24, 26, 27}, {2, 2, 2}, true}, {{30, 7, 40}, {1, 2, 2}, false}, {{150, 130, 1}, {2, 2, 1}, true}};
+  for (const auto& c : cases) {
+    const problem p = on_box("constant", c.n, 0.1, [&](std::int32_t, std::int32_t, const step& s) {
+      const int parts = std::abs(s[0]) + std::abs(s[1]) + std::abs(s[2]);
+      return parts == 1 ? 1 + 0.5 * std::abs(s[1]) : c.full ? 0.1 * (2 + s[0] + s[2]) : 0.0;
+    });
+    for (const device& dev : devices()) {
+      multigrid::stencil_matrix given = stencil_of(p).to(dev);
+      std::optional<multigrid::end_points> ends = multigrid::find_repetition(dev, given);
+      ASSERT_TRUE(ends);
+      for (int depth = 0; depth < 3; ++depth) {
+        const multigrid::step_values<double> P = interpolation(dev, given, c.by);
+        const multigrid::stencil_matrix direct = galerkin(dev, given, P, c.by);
+        multigrid::coarse_stencil made = coarsen(dev, given, c.by, ends);
+        EXPECT_EQ(made.P.grid, P.grid);
+        EXPECT_EQ(made.A.steps, direct.steps);
+        EXPECT_EQ(made.P.values.to_vector(), P.values.to_vector()) << depth;
+        EXPECT_EQ(made.A.values.to_vector(), direct.values.to_vector()) << depth;
+        given = std::move(made.A);
+      }
+      multigrid::stencil_matrix other = stencil_of(p);
+      other.of(1)[p.n / 2] *= 1 + 1e-15;
+      EXPECT_FALSE(multigrid::find_repetition(dev, other.to(dev)));
+    }
+  }
 }
 
 TEST(stencil, interpolation_keeps_constants_where_rows_sum_to_zero) {

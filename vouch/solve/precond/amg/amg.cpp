@@ -454,7 +454,8 @@ class v_cycle final : public amg<T>, public shared_cycle<T> {
     dev_.synchronize();
   }
 
-  // Whether three steps of conjugate gradients with the cycle, on hashed numbers, reduce the residual by a factor of 64.
+  // Whether at most three steps of conjugate gradients with the cycle, on hashed numbers, reduce the residual by a factor
+  // of 64.
   bool contracts(bool row_sums_zero) const {
     constexpr std::uint64_t stream = 0x616d67;
     constexpr int steps = 3;
@@ -481,8 +482,9 @@ class v_cycle final : public amg<T>, public shared_cycle<T> {
       const float energy = dot<float, float>(dev_, p, q);
       if (!(product > 0) || !(energy > 0)) return false;
       axpy<float, float>(dev_, -product / energy, q, r);
+      if (nrm2<float>(dev_, r) <= enough * before) return true;
     }
-    return nrm2<float>(dev_, r) <= enough * before;
+    return false;
   }
 
   // S^-1 1 but for a factor.

@@ -10,6 +10,7 @@
 #include <vouch/core/launch.cuh>
 #include <vouch/core/parallel_for.cuh>
 #include <vouch/solve/loop/vector_update.hpp>
+#include <vouch/solve/precond/amg/repeated_points.hpp>
 #include <vouch/solve/precond/amg/stencil_entries.hpp>
 #include <vouch/solve/precond/amg/stencil_lines.hpp>
 #include <vouch/solve/precond/amg/stencil_place.cuh>
@@ -46,7 +47,8 @@ __device__ void for_each_row(const csr_view<const T>& A, int most_entries, const
   const auto thread = static_cast<std::int64_t>(threadIdx.x);
   for (std::int64_t tile = std::int64_t{blockIdx.x} * row_block; tile < A.rows;
        tile += std::int64_t{gridDim.x} * row_block) {
-    const std::int64_t first = A.row_ptr[tile], end = A.row_ptr[min(tile + std::int64_t{row_block}, A.rows)];
+    const std::int64_t first = A.row_ptr[tile],
+                       end = A.row_ptr[std::min<std::int64_t>(tile + row_block, A.rows)];
     for (std::int64_t k = first + thread; k < end; k += row_block) {
       val[k - first] = A.val[k];
       col[k - first] = A.col[k];
@@ -436,6 +438,44 @@ void prolongate_cuda(const device& dev, const box& fine, const box& coarse, cons
   const std::int64_t threads = coarse.size[0] * (lines.end - lines.first);
   launch(dev, "prolongate_points", {ceil_div<std::int64_t>(threads, block), block}, prolongate_points,
          transfer{fine, coarse, by, weights}, from, a, u, out, lines);
+}
+
+// Whose numbers repeat: a thread a point and step. Bound by memory: what is made is written, or what is compared read, once.
+
+namespace {
+
+// The number of the point of `from` that stands for point i of `to`.
+__device__ std::int64_t number_of_same(const box& to, const box& from, const end_points& ends, std::int64_t i) {
+  const point_place here = place_of_point(to, i);
+  const auto same = [&](std::int64_t x, std::size_t a) {
+    return same_point(x, to.size[a], from.size[a], ends.first[a], ends.last[a]);
+  };
+  return first_of(from, {same(here.line.y, 1), same(here.line.z, 2)}) + same(here.x, 0);
+}
+
+}  // namespace
+
+bool repeats_cuda(const device& dev, const stencil_matrix& A, const end_points& ends) {
+  auto differs = array<std::int32_t>::zeros(dev, 1);
+  std::int32_t* const flag = differs.data();
+  const box grid = A.grid;
+  const step_view<const double> values = A.view();
+  for_each_step(dev, "repeats", A.steps.size(), grid, [=] __device__(std::size_t k, std::int64_t i) {
+    if (*flag != 0) return;  // once seen, enough is known
+    const double* const of_step = values.of(k);
+    if (!(of_step[i] == of_step[number_of_same(grid, grid, ends, i)])) *flag = 1;
+  });
+  return differs.to_vector().front() == 0;
+}
+
+void repeat_cuda(const device& dev, const step_values<double>& from, const end_points& ends,
+                 step_values<double>& to) {
+  const box small = from.grid, large = to.grid;
+  const step_view<const double> given = from.view();
+  const step_view<double> made = to.view();
+  for_each_step(dev, "repeat", to.steps.size(), large, [=] __device__(std::size_t k, std::int64_t i) {
+    made.of(k)[i] = given.of(k)[number_of_same(large, small, ends, i)];
+  });
 }
 
 // Lanczos's recurrence for a stencil with a unit diagonal, two kernels a step and nobody waits: every block adds

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include <vouch/core/cancellation.hpp>
+#include <vouch/solve/precond/amg/repeated_points.hpp>
 #include <vouch/solve/precond/amg/stencil_coarsening.hpp>
 
 namespace vouch::multigrid {
@@ -55,6 +57,7 @@ structured_levels make_structured_levels(const device& dev, stencil_matrix A, st
   structured_levels made;
   constexpr coarsening none{1, 1, 1};
   const cancellation_probe stop;
+  std::optional<end_points> ends = find_repetition(dev, A);
   for (;;) {
     stop.check();
     const std::size_t depth = made.levels.size();
@@ -72,10 +75,8 @@ structured_levels make_structured_levels(const device& dev, stencil_matrix A, st
     stencil_matrix coarse;
     stop.check();
     if (by != none) {
-      const step_values<double> P = interpolation(dev, A, by);
-      stop.check();
-      coarse = galerkin(dev, A, P, by);
-      stop.check();
+      auto [P, made_A] = coarsen(dev, A, by, ends);
+      coarse = std::move(made_A);
       if (is_positive(dev, coarse, A, by)) {
         fine.by = by;
         fine.between.emplace(dev, P, by, A, coarse);
