@@ -335,6 +335,7 @@ int cmd_info(std::span<const char* const> arguments) {
   add_threads_option(line, o.common);
   line.flag("--json", o.common.json, "print one JSON object instead of the summary");
   if (!line.parse(arguments)) return goal_reached;
+  check_picture(o.svg);
   check_outputs({o.svg}, {o.file});
 
   const stopwatch clock;

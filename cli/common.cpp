@@ -131,4 +131,12 @@ void check_outputs(const std::vector<std::string>& outputs, const std::vector<st
   }
 }
 
+void check_picture(const std::string& file, bool knows_png) {
+  for (const char* other : {".png", ".jpg", ".jpeg", ".gif", ".pdf", ".eps"})
+    if (file.ends_with(other) && !(knows_png && file.ends_with(".png")))
+      throw usage_error(
+          fmt::format("'{}': the picture is SVG{}, not {}", file, knows_png ? " or PNG" : "", other + 1),
+          "name it with .svg");
+}
+
 }  // namespace vouch::cli

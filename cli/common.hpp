@@ -75,4 +75,9 @@ bool is_same_file(const std::string& a, const std::string& b);
 ///                      relative, by links, those to nothing too
 void check_outputs(const std::vector<std::string>& outputs, const std::vector<std::string>& inputs = {});
 
+/// Pictures are SVG, one of which knows PNG, too.
+///
+/// Throws  usage_error  the name ends as that of a picture of another kind
+void check_picture(const std::string& file, bool knows_png = false);
+
 }  // namespace vouch::cli

@@ -248,6 +248,7 @@ bool parse_price_request(std::span<const char* const> arguments, price_request& 
   c.rates = parse_list("--rates", t.rates, parse_curve);
   c.volatilities = parse_list("--volatilities", t.volatilities, parse_curve);
   if (!t.local.empty()) c.local_volatility = read_volatility_table(t.local);
+  check_picture(request.plot);
   check_outputs({request.plot}, {t.local});
   if (request.verify) check_verifiable(request);
   return true;

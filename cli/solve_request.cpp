@@ -335,6 +335,7 @@ bool parse_solve_request(std::span<const char* const> arguments, solve_request& 
                                         request.verification.matrix_file,
                                         request.verification.rhs_file,
                                         replaces ? "" : request.resume_file};
+  check_picture(request.plot);
   check_outputs({request.common.output, request.history, request.plot, request.verification.bounds,
                  request.checkpoint_file},
                 inputs);

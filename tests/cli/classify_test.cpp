@@ -102,7 +102,9 @@ TEST_F(tool_classify, json_lines_labels_and_orientations) {
   EXPECT_NE(content("c.csv").find("\"a,b.pgm\","), std::string::npos);
   EXPECT_EQ(run("classify w.pgm --model model -q --plot w.svg").code, 0);
   EXPECT_EQ(content("w.svg").substr(0, 4), "<svg");
-  EXPECT_NE(content("w.svg").find("<circle"), std::string::npos);
+  EXPECT_NE(content("w.svg").find("stroke=\"#008000\""), std::string::npos);
+  EXPECT_EQ(run("classify w.pgm --model model -q --plot w.png").code, 0);
+  EXPECT_EQ(content("w.png").substr(1, 3), "PNG");
   EXPECT_EQ(run("classify w.pgm a,b.pgm --model model -q --plot w.svg").code, 2);
   write("flat.pgm", "P5 600 500 255\n" + std::string(600 * 500, 'a'));
   const tool_result nothing = run("classify flat.pgm --model model --plot flat.svg");

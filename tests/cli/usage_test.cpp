@@ -33,6 +33,13 @@ TEST_F(tool_usage, version) {
   EXPECT_EQ(r.err, "");
 }
 
+TEST_F(tool_usage, pictures_have_names_of_their_kind) {
+  refuse("solve A.mtx --plot a.png", "'a.png': the picture is SVG, not png", "name it with .svg");
+  refuse("info A.mtx --svg a.pdf", "'a.pdf': the picture is SVG, not pdf", "name it with .svg");
+  refuse("classify a.pgm --model m --plot a.jpg", "'a.jpg': the picture is SVG or PNG, not jpg",
+         "name it with .svg");
+}
+
 TEST_F(tool_usage, help_of_every_command_fits_one_screen) {
   const tool_result overview = run("-h");
   EXPECT_EQ(overview.code, 0);

@@ -96,6 +96,27 @@ TEST(png, all_filters_and_depths) {
             (std::vector<std::uint8_t>{17, 255}));
 }
 
+// What zlib finds in what was written, by hand.
+TEST(png, of_colours_has_three_values_a_pixel) {
+  colour_image image{3, 2, {}};
+  for (int k = 0; k < 18; ++k) image.values.push_back(static_cast<std::uint8_t>(13 * k));
+  const std::string file = png_bytes(image);
+  EXPECT_EQ(file.substr(12, 17), std::string("IHDR\0\0\0\3\0\0\0\2\x08\2\0\0\0", 17));
+  const std::size_t data = file.find("IDAT") + 4, end = file.find("IEND") - 8;
+  std::vector<std::uint8_t> rows(20);
+  uLongf size = rows.size();
+  ASSERT_EQ(uncompress(rows.data(), &size, reinterpret_cast<const Bytef*>(file.data()) + data, end - data),
+            Z_OK);
+  ASSERT_EQ(size, 20U);
+  for (std::size_t y = 0; y < 2; ++y) {
+    EXPECT_EQ(rows[10 * y], 0);
+    EXPECT_TRUE(std::equal(&rows[10 * y + 1], &rows[10 * y] + 10, &image.values[9 * y]));
+  }
+  EXPECT_THROW(parse_grey_image("colours", file), parse_error);
+  image.values.pop_back();
+  EXPECT_THROW(png_bytes(image), shape_error);
+}
+
 TEST(png, what_is_broken_or_not_grey_is_refused) {
   const grey_image image = random_image(5, 4);
   const std::string rows = filtered_rows(image), good = png(header(5, 4, 8), rows);

@@ -40,7 +40,8 @@ std::int64_t cpu_memory_free() {
     }
     facts.ignore(256, '\n');
   }
-  return std::min(available, cgroup_limits().memory_left().value_or(available));
+  static const cgroup_limits limits;
+  return std::min(available, limits.memory_left().value_or(available));
 }
 
 // Threads beyond the quota of a container would be stopped while the others wait for them at barriers.

@@ -106,6 +106,33 @@ void unpack_row(const header& h, const std::uint8_t* row, std::uint8_t* pixels) 
   }
 }
 
+// Grey levels, or three colours a pixel.
+std::string encoded(int width, int height, int channels, const std::vector<std::uint8_t>& values) {
+  const auto chunk = [&](std::string data) {
+    const auto checked = crc32(0, reinterpret_cast<const Bytef*>(data.data()), static_cast<uInt>(data.size()));
+    return big_endian_bytes(static_cast<std::uint32_t>(data.size() - 4))
+        .append(data)
+        .append(big_endian_bytes(static_cast<std::uint32_t>(checked)));
+  };
+  std::string rows;
+  const auto row_bytes = static_cast<std::size_t>(width) * static_cast<std::size_t>(channels);
+  for (std::size_t y = 0; y < static_cast<std::size_t>(height); ++y)
+    rows.append(1, '\0').append(reinterpret_cast<const char*>(values.data()) + y * row_bytes, row_bytes);
+  uLongf size = compressBound(rows.size());
+  std::string packed(size, '\0');
+  if (compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(rows.data()),
+               rows.size()) != Z_OK)
+    throw std::bad_alloc();
+  packed.resize(size);
+  return std::string(signature)
+      .append(chunk(std::string("IHDR")
+                        .append(big_endian_bytes(static_cast<std::uint32_t>(width)))
+                        .append(big_endian_bytes(static_cast<std::uint32_t>(height)))
+                        .append(channels == 1 ? "\x08\0\0\0\0" : "\x08\x02\0\0\0", 5)))
+      .append(chunk(std::string("IDAT").append(packed)))
+      .append(chunk("IEND"));
+}
+
 }  // namespace
 
 bool is_png(std::string_view start) { return start.starts_with(signature); }
@@ -151,29 +178,16 @@ grey_image parse_png(const std::string& name, std::string_view bytes) {
 std::string png_bytes(const grey_image& image) {
   const ieee_environment here;
   require_pixels("png_bytes", image);
-  const auto chunk = [&](std::string data) {
-    const auto checked = crc32(0, reinterpret_cast<const Bytef*>(data.data()), static_cast<uInt>(data.size()));
-    return big_endian_bytes(static_cast<std::uint32_t>(data.size() - 4))
-        .append(data)
-        .append(big_endian_bytes(static_cast<std::uint32_t>(checked)));
-  };
-  std::string rows;
-  const auto width = static_cast<std::size_t>(image.width);
-  for (std::size_t y = 0; y < static_cast<std::size_t>(image.height); ++y)
-    rows.append(1, '\0').append(reinterpret_cast<const char*>(image.pixels.data()) + y * width, width);
-  uLongf size = compressBound(rows.size());
-  std::string packed(size, '\0');
-  if (compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(rows.data()),
-               rows.size()) != Z_OK)
-    throw std::bad_alloc();
-  packed.resize(size);
-  return std::string(signature)
-      .append(chunk(std::string("IHDR")
-                        .append(big_endian_bytes(static_cast<std::uint32_t>(image.width)))
-                        .append(big_endian_bytes(static_cast<std::uint32_t>(image.height)))
-                        .append("\x08\0\0\0\0", 5)))
-      .append(chunk(std::string("IDAT").append(packed)))
-      .append(chunk("IEND"));
+  return encoded(image.width, image.height, 1, image.pixels);
+}
+
+std::string png_bytes(const colour_image& image) {
+  const ieee_environment here;
+  const std::size_t pixels = static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height);
+  if (image.width < 1 || image.height < 1 || image.values.size() != 3 * pixels)
+    throw shape_error("png_bytes: " + std::to_string(image.values.size()) + " values for " +
+                      std::to_string(image.width) + " x " + std::to_string(image.height) + " pixels of three");
+  return encoded(image.width, image.height, 3, image.values);
 }
 
 }  // namespace vouch::fingerprint

@@ -18,6 +18,13 @@ struct grey_image {
   std::vector<std::uint8_t> pixels;
 };
 
+/// Red, green and blue of each pixel, row by row from the top.
+struct colour_image {
+  int width = 0;
+  int height = 0;
+  std::vector<std::uint8_t> values;
+};
+
 /// No image has more columns or rows.
 inline constexpr int most_pixels_a_side = 16384;
 
@@ -59,8 +66,9 @@ class grey_image_reader {
 
 /// The bytes of a PNG file.
 ///
-/// Throws  shape_error  pixels are not width * height
+/// Throws  shape_error  pixels are not width * height, or values not three times as many
 std::string png_bytes(const grey_image& image);
+std::string png_bytes(const colour_image& image);
 
 /// Writes an image, by the end of the path: .png, otherwise binary PGM.
 ///
