@@ -56,7 +56,8 @@ bool parse(std::span<const char* const> arguments, common_options& common, bench
   line.count("--repeat", mine.suite.repeat, 1, "solves a table cell [as many as fit half a second]", 1000000);
   line.flag("--quick", mine.suite.quick, "small systems only");
   line.flag("--simulate", mine.suite.simulate, "of scale: a model's predictions, to 10,000 GPUs and ranks");
-  line.count("--threads", common.threads, 1, "CPU threads of cpu [OMP_NUM_THREADS, else all cores]", 4096);
+  line.count("--threads", common.threads, 1, "CPU threads of cpu [OMP_NUM_THREADS, else all cores it may use]",
+             4096);
   line.section("What is said");
   line.text("-o,--output", "FILE.json", common.output, "write the results as JSON");
   line.text("--html", "FILE", mine.html, "write a report with plots, one self-contained page");

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include <vouch/core/memory.hpp>
 #include <vouch/solve/loop/report.hpp>
@@ -34,7 +35,9 @@ double seconds_an_iteration(system_of_ones<T>& s, int times, const Solve& solve)
     least.seconds = std::min(least.seconds, run(few).seconds);
     most.seconds = std::min(most.seconds, run(many).seconds);
   }
-  return (most.seconds - least.seconds) / static_cast<double>(most.iterations - least.iterations);
+  const std::int64_t between = most.iterations - least.iterations;  // none where the system ends before
+  return between > 0 ? (most.seconds - least.seconds) / static_cast<double>(between)
+                     : std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace vouch::bench

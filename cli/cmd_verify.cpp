@@ -78,6 +78,11 @@ struct verify_times {
   double read = 0, write = 0, total = 0;
 };
 
+// Those of the GPUs asked for that took part: several share an approximate inverse, nothing else.
+std::vector<int> sharing(const std::vector<int>& gpus, const proved_solutions& proved) {
+  return proved.verdict().method.starts_with("approximate inverse") ? gpus : std::vector<int>{};
+}
+
 json as_json(const verify_options& options, const json& matrix, const device& dev, const std::vector<int>& gpus,
              const proved_solutions& proved, const verify_times& times) {
   json object = object_of("verify");
@@ -151,7 +156,8 @@ int cmd_verify(std::span<const char* const> arguments) {
   times.write = writing.seconds();
   times.total = clock.seconds();
   if (options.common.json)
-    print_json(as_json(options, matrix_json(system, A.facts()), dev, asked.gpus, proved, times));
+    print_json(
+        as_json(options, matrix_json(system, A.facts()), dev, sharing(asked.gpus, proved), proved, times));
   else
     fmt::print("{}{}", sentence(proved.verdict()), sentence_beside(proved));
   return proved.verdict().reached ? exit_code::goal_reached : exit_code::goal_missed;

@@ -34,7 +34,7 @@ device_request several_gpus(const std::string& list) {
 
 void add_threads_option(command_line& line, common_options& common) {
   constexpr std::int64_t most = 4096;
-  line.count("--threads", common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores]", most);
+  line.count("--threads", common.threads, 1, "CPU threads [OMP_NUM_THREADS, else all cores it may use]", most);
 }
 
 void add_device_options(command_line& line, common_options& common, const char* about_gpus) {

@@ -17,7 +17,7 @@ class command_line;
 /// Values of the shared options; a subcommand declares those that it has.
 struct common_options {
   std::string device = "auto";
-  std::int64_t threads = 0;  // 0: OMP_NUM_THREADS, else all cores
+  std::int64_t threads = 0;  // 0: those of device::cpu()
   std::string precision = "double";
   std::string output;
   std::int64_t repeat = 1;

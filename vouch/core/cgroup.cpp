@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <string_view>
+#include <utility>
 
 namespace vouch {
 namespace {
@@ -31,9 +32,10 @@ std::optional<std::int64_t> lesser(std::optional<std::int64_t> a, std::optional<
 // The least that `limit` finds in a folder and those above it, all of which bind. In a container the folder may be named
 // as it is outside, and not be there.
 template <class Limit>
-std::optional<std::int64_t> least(const std::string& top, std::string folder, const Limit& limit) {
+std::optional<std::int64_t> least(const std::string& top, const std::string& folder, const Limit& limit) {
   std::optional<std::int64_t> found = limit(top);
-  for (; !folder.empty(); folder.erase(folder.rfind('/'))) found = lesser(found, limit(top + folder));
+  for (std::size_t end = folder.size(); end != folder.npos && end > 0; end = folder.rfind('/', end - 1))
+    found = lesser(found, limit(top + folder.substr(0, end)));
   return found;
 }
 

@@ -354,8 +354,8 @@ __global__ void __launch_bounds__(threads) find_prints(const page_on_gpu* pages,
   places[print] = place;
 }
 
-// static_cast<int>(v), of a number within the whole ones of 32 bits, by the adder of doubles: converters are a quarter as
-// many.
+// static_cast<int>(v), or below -1 a smaller one, of a number within the whole ones of 32 bits, by the adder of doubles:
+// converters are a quarter as many.
 __device__ int truncated(double v) {
   constexpr double whole = 6755399441055744.0;  // 1.5 2^52: a sum with it has no fraction
   const int below = __double2loint(__dadd_rd(v, whole));

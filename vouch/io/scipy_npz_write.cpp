@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <vouch/core/cancellation.hpp>
 #include <vouch/core/error.hpp>
 #include <vouch/core/ieee_environment.hpp>
 #include <vouch/io/npy_parts.hpp>
@@ -133,9 +134,12 @@ template <class T>
 void write_archive(atomic_file& file, const char* type, csr_view<const T> A) {
   const ieee_environment here;
   const std::int64_t entries = A.nonzeros;
-  for (std::int64_t k = 0; k < entries; ++k)
+  constexpr std::int64_t looked_at_once = std::int64_t{1} << 20;
+  for (std::int64_t k = 0; k < entries; ++k) {
+    if (k % looked_at_once == 0) check_cancellation();
     if (!is_finite(A.val[k]))
       throw value_error("entry " + std::to_string(k) + " is no finite number, it cannot be written");
+  }
   zip_writer zip(file);
   add_array(zip, "indices", "<i4", A.col, entries);
   if (entries <= std::numeric_limits<std::int32_t>::max()) {

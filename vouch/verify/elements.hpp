@@ -197,8 +197,8 @@ struct relative_body {
   VOUCH_HOST_DEVICE void operator()(std::int64_t i) const { out[i] = value(i); }
 };
 
-/// Entry k of an n-by-n matrix of intervals, column after column, from a column on whose first entry is the given one: out := the smallest magnitude of C on
-/// the diagonal, the largest off it, NaN where there is one.
+/// Entry k of C, whole columns of an n-by-n matrix of intervals, which begin with entry `first` of it: out := the smallest
+/// magnitude of C on the diagonal, the largest off it, NaN where there is one.
 struct compare_entry_body {
   const interval<double>* C;
   std::int64_t n;

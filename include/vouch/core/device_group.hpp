@@ -37,7 +37,7 @@ void check_number_of_gpus(std::size_t count);
 /// Memory  Up to 64 MB of pinned memory a GPU, kept for the next call.
 class device_group {
  public:
-  /// That one alone. host_threads feed GPUs; 0: OMP_NUM_THREADS, else all cores.
+  /// That one alone. host_threads feed GPUs; 0: those of device::cpu().
   device_group(const device& one, int host_threads = 0);
   /// Each may stand more than once; CPUs work, too, each as one thread.
   ///

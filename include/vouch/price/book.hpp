@@ -13,7 +13,7 @@ namespace VOUCH_PUBLIC vouch {
 struct book_options {
   device_group dev =
       device::cpu();           // prices; every thread of `threads` has a stream of its own on one of its GPUs
-  int threads = 0;             // that parse, price and print; 0: OMP_NUM_THREADS, else all cores
+  int threads = 0;             // that parse, price and print; 0: those of device::cpu()
   bool greeks = false;         // vega and rho too
   bool more_greeks = false;    // those, dividend rho, vanna, volga and charm too
   bool strict = false;         // a column that is not known is an error

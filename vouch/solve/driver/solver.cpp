@@ -355,6 +355,7 @@ struct solver::state {
   bool none_solved = false;            // of the systems of the last batch
   bool renewed = false;                // A has other values than what is ready was made of
   bool gpus_by_model = false;          // nobody asked for options.gpus
+  std::int64_t columns = 1;            // of the solve under way
 
   template <class... Matrix>
   state(const solve_options& asked, const device& home, const Matrix&... matrix)
@@ -382,7 +383,7 @@ struct solver::state {
     chosen = choose(*plan[k].method);
     if (!may_be_shared(plan[k])) return;
     options.gpus = chosen.gpus = choose_gpus(chosen.dev, A.facts().matrix.rows, A.facts().matrix.nonzeros);
-    gpus_by_model = true;
+    gpus_by_model = !options.gpus.empty();
   }
   // Without the GPUs that the model has taken.
   void be_alone() {
@@ -397,8 +398,8 @@ struct solver::state {
     const bool looked_at = options.goal.on_iterate ||
                            (options.observer != nullptr && options.observer->wants_iterates()) ||
                            checkpoint_scope::here() != nullptr;
-    return !options.run_on && options.gpus.empty() && chosen.dev.is_cuda() && !A.home().is_cuda() &&
-           !looked_at && A.form() == matrix_form::sparse && !taken.method->direct &&
+    return columns == 1 && !options.run_on && options.gpus.empty() && chosen.dev.is_cuda() &&
+           !A.home().is_cuda() && !looked_at && A.form() == matrix_form::sparse && !taken.method->direct &&
            taken.method->options.has(method_option::several_gpus) &&
            taken.precision != working_precision::mixed && options.own_preconditioner == nullptr &&
            std::find(lasting.begin(), lasting.end(), taken.preconditioner.name) != lasting.end();
@@ -469,6 +470,7 @@ solve_result solver::state::run(const columns_view& system, patience* limit) {
   const std::int64_t m = A.rows(), n = A.cols();
   solve_result result;
   result.how = plan[current].method;
+  result.gpus = options.gpus;
   if (checkpoint* const kept = checkpoint_scope::here()) state_in(*kept, system);
   if (ready && renewed) {  // stays so where making it throws
     making = {};
@@ -522,7 +524,8 @@ solve_result solver::state::solve(const columns_view& system) {
     std::string why;
     array<double> x{};  // where it is not that of the system
   };
-  if (system.count > 1 && gpus_by_model) {  // several columns at a time are for one GPU
+  columns = system.count;
+  if (columns > 1 && gpus_by_model) {  // several at a time are for one GPU
     be_alone();
     ready.reset();
   }
@@ -618,7 +621,6 @@ solve_result solver::state::solve(const columns_view& system) {
   result.method_reason = why;
   result.precision_reason = plan[current].precision_why;
   result.where = chosen.dev;
-  result.gpus = options.gpus;
   result.device_reason = chosen.why;
   result.attempts = std::move(records);
   return result;

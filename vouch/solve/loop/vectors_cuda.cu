@@ -12,10 +12,6 @@ namespace {
 
 constexpr unsigned block = 256;
 
-}  // namespace
-
-namespace {
-
 constexpr std::int64_t sum_blocks = 256;
 
 // Thread t of block b sums elements b*block + t, then every (sum_blocks*block)-th; a tree joins the threads.

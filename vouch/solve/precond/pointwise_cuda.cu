@@ -14,10 +14,6 @@ namespace {
 
 constexpr unsigned block = 256;
 
-}  // namespace
-
-namespace {
-
 // One thread a row. The least index wins by an integer atomic: the same whatever the order.
 template <class T>
 __global__ void __launch_bounds__(block)
@@ -161,17 +157,16 @@ void invert_blocks_cuda(const device& dev, csr_view<const T> A, int b, T* invers
   array<double> work(dev, stride * b * b);
   for (std::int64_t first = 0; first < blocks; first += blocks_at_once) {
     const std::int64_t end = std::min(blocks, first + blocks_at_once);
-    launch(dev, "invert_blocks", {ceil_div<std::int64_t>(end - first, block), block},
-           invert_blocks_kernel<T>, A, b, first, end, work.data(), stride, inverse,
-           reinterpret_cast<unsigned long long*>(bad));
+    launch(dev, "invert_blocks", {ceil_div<std::int64_t>(end - first, block), block}, invert_blocks_kernel<T>,
+           A, b, first, end, work.data(), stride, inverse, reinterpret_cast<unsigned long long*>(bad));
   }
   dev.synchronize();  // before the work space goes
 }
 
 template <real T>
 void compare_patterns_cuda(const device& dev, csr_view<const T> A, std::uint8_t* same) {
-  launch(dev, "compare_patterns", {ceil_div<std::int64_t>(A.rows, block), block},
-         compare_patterns_kernel<T>, A, same);
+  launch(dev, "compare_patterns", {ceil_div<std::int64_t>(A.rows, block), block}, compare_patterns_kernel<T>, A,
+         same);
 }
 
 template <real T>

@@ -156,6 +156,16 @@ double bytes_needed(std::int64_t n, bool uncertain) {
   return doubles * 8 * static_cast<double>(n) * static_cast<double>(n);
 }
 
+// Those of several GPUs that have the memory for their part: A, its factors and columns of the inverse.
+device_group with_memory(const device_group& devices, std::int64_t n) {
+  if (!is_shared(devices)) return devices;
+  const double needed = 3 * 8 * static_cast<double>(n) * static_cast<double>(n);
+  std::vector<device> all{devices.front()};
+  for (std::int64_t k = 1; k < devices.size(); ++k)
+    if (needed <= static_cast<double>(devices[k].memory_free())) all.push_back(devices[k]);
+  return device_group(std::move(all));
+}
+
 bool fits(const device& dev, std::int64_t n, const uncertainty& within, std::string& reason) {
   const double needed = bytes_needed(n, within.matrix > 0);
   if (needed <= static_cast<double>(dev.memory_free())) return true;
@@ -195,7 +205,7 @@ std::unique_ptr<dense_inverse> dense_inverse::prove(const device_group& devices,
   detail::require_radii("dense_inverse", within);
   const valid_csr valid("dense_inverse", dev, A);
   if (!fits(dev, A.rows, within, reason)) return nullptr;
-  return prove(devices, fingerprint_of(dev, A), as_dense(dev, A).read(), within, reason);
+  return prove(with_memory(devices, A.rows), fingerprint_of(dev, A), as_dense(dev, A).read(), within, reason);
 }
 
 std::unique_ptr<dense_inverse> dense_inverse::prove(const device_group& devices, matrix_view<const double> A,
@@ -206,7 +216,7 @@ std::unique_ptr<dense_inverse> dense_inverse::prove(const device_group& devices,
   check_square(A.rows, A.cols);
   detail::require_radii("dense_inverse", within);
   if (!fits(dev, A.rows, within, reason)) return nullptr;
-  return prove(devices, fingerprint_of(dev, A), A, within, reason);
+  return prove(with_memory(devices, A.rows), fingerprint_of(dev, A), A, within, reason);
 }
 
 std::unique_ptr<dense_inverse> dense_inverse::prove(const device_group& devices,

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <new>
 #include <string>
 #include <thread>
 #include <utility>
@@ -185,12 +186,15 @@ PetscErrorCode make_matrix(const vouch_petsc_rows& rows, Mat* made) {
 // Whether ranks need more values of each other than they have rows, two of them more than half as many.
 bool hangs_together_by_much(const vouch_petsc_rows& rows, int ranks) {
   if (ranks == 1) return false;
-  std::vector<int32_t> elsewhere;
-  for (int64_t k = 0; k < rows.row_ptr[rows.rows]; ++k)
-    if (rows.col[k] < rows.first_row || rows.col[k] >= rows.first_row + rows.rows)
-      elsewhere.push_back(rows.col[k]);
-  std::sort(elsewhere.begin(), elsewhere.end());
-  auto values = static_cast<int64_t>(std::unique(elsewhere.begin(), elsewhere.end()) - elsewhere.begin());
+  std::vector<bool> elsewhere(static_cast<std::size_t>(rows.all_rows));
+  int64_t values = 0;
+  for (int64_t k = 0; k < rows.row_ptr[rows.rows]; ++k) {
+    const int32_t col = rows.col[k];
+    if ((col >= rows.first_row && col < rows.first_row + rows.rows) || elsewhere[static_cast<std::size_t>(col)])
+      continue;
+    elsewhere[static_cast<std::size_t>(col)] = true;
+    ++values;
+  }
   MPI_Allreduce(MPI_IN_PLACE, &values, 1, MPI_INT64_T, MPI_SUM, all_ranks);
   return 2 * values > std::min(2, ranks - 1) * rows.all_rows;
 }
@@ -271,7 +275,7 @@ PetscErrorCode partition_rows(const vouch_petsc_rows& rows, vouch_petsc_solver& 
   }
   MatPartitioningType type = nullptr;
   PetscCall(MatPartitioningGetType(partitioning, &type));
-  solver.partition = type != nullptr ? type : "";
+  solver.partition = type != nullptr && std::string(type) != MATPARTITIONINGCURRENT ? type : "";
   PetscCall(ISBuildTwoSided(rank_of_row, nullptr, &taken));
   PetscCall(order_rows(solver.A, &taken));
 
@@ -375,11 +379,23 @@ void destroy(vouch_petsc_solver* solver) {
   delete solver;
 }
 
+// No exception passes through the interface, and other ranks hear of it.
+template <class Call>
+PetscErrorCode without_exceptions(const Call& call) {
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    problem_text = "out of memory";
+    return PETSC_ERR_MEM;
+  }
+}
+
 vouch_petsc_code create(const vouch_petsc_rows* rows, int words, const char* const* word,
                         vouch_petsc_solver** made) {
   problem_text.clear();
   auto* const solver = new vouch_petsc_solver;
-  const vouch_petsc_code code = together(make_solver(*rows, words, word, *solver));
+  const vouch_petsc_code code =
+      together(without_exceptions([&] { return make_solver(*rows, words, word, *solver); }));
   if (code == VOUCH_PETSC_DONE && !broken)
     *made = solver;
   else

@@ -8,7 +8,7 @@
 
 namespace vouch::multigrid {
 
-/// The vectors of a level; the last one is there where the smoother's polynomial has more than two terms.
+/// The vectors of a level; the last one is used where the smoother's polynomial has more than three terms.
 enum class part : std::size_t { b, x, r, y, other };
 inline constexpr std::size_t parts_of_level = 5;
 

@@ -24,11 +24,7 @@ namespace {
 
 constexpr unsigned block = points_block;
 
-}  // namespace
-
 // From matrices. Bound by memory: the matrix is read twice.
-
-namespace {
 
 struct filling_facts {
   unsigned long long above_less_below;  // modulo 2^64, so exact
