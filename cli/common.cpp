@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <filesystem>
 
 #include <vouch/core/device_group.hpp>
@@ -132,8 +133,10 @@ void check_outputs(const std::vector<std::string>& outputs, const std::vector<st
 }
 
 void check_picture(const std::string& file, bool knows_png) {
+  std::string name = file;
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   for (const char* other : {".png", ".jpg", ".jpeg", ".gif", ".pdf", ".eps"})
-    if (file.ends_with(other) && !(knows_png && file.ends_with(".png")))
+    if (name.ends_with(other) && !(knows_png && file.ends_with(".png")))
       throw usage_error(
           fmt::format("'{}': the picture is SVG{}, not {}", file, knows_png ? " or PNG" : "", other + 1),
           "name it with .svg");

@@ -70,6 +70,14 @@ TEST_F(tool_info, draws) {
   EXPECT_EQ(nowhere.out, "");
 }
 
+TEST_F(tool_convert, a_matrix_without_entries_is_an_archive_too) {
+  write("A.mtx", "%%MatrixMarket matrix coordinate real general\n4 4 0\n");
+  EXPECT_EQ(run("convert A.mtx A.npz").code, 0);
+  const testing::tool_result found = run("info A.npz --json");
+  EXPECT_EQ(found.code, 0) << found.err;
+  EXPECT_EQ(nlohmann::json::parse(found.out)["matrix"]["nonzeros"], 0);
+}
+
 TEST_F(tool_info, empty_and_rectangular) {
   write("E.mtx", "%%MatrixMarket matrix coordinate real general\n0 0 0\n");
   EXPECT_EQ(run("info E.mtx").code, 0);

@@ -53,6 +53,33 @@ TEST(bicgstab, keeps_the_best_iterate) {
   for (const int l : {1, 2}) testing::expect_the_best_iterate<bicgstab_options>(with_l{l});
 }
 
+// No row has the third element of x, which overflows where no residual sees it.
+TEST(bicgstab, an_element_that_overflows_unseen_is_said) {
+  const csr<double> A = testing::from_triplets(6, {{0, 0, -1},
+                                                   {0, 4, 1},
+                                                   {1, 1, -3},
+                                                   {1, 3, -2},
+                                                   {1, 4, 3},
+                                                   {1, 5, 2},
+                                                   {3, 0, 3},
+                                                   {3, 1, -3},
+                                                   {3, 4, 3},
+                                                   {3, 5, -2},
+                                                   {4, 3, -3},
+                                                   {4, 5, -2},
+                                                   {5, 0, 2},
+                                                   {5, 1, -3},
+                                                   {5, 3, 4},
+                                                   {5, 4, -2}});
+  for (const int l : {1, 2, 3}) {
+    const krylov_answer answer = with_l{l}(device::cpu(1), A, {2, 3, -3, 3, -2, -1}, {}, "none", double{});
+    const bool finite =
+        std::all_of(answer.x.begin(), answer.x.end(), [](double v) { return std::isfinite(v); });
+    EXPECT_TRUE(finite || answer.report.status == solve_status::diverged) << l << ' ' << answer.report.reason;
+    EXPECT_FALSE(goal_reached(answer.report.status));
+  }
+}
+
 TEST(bicgstab, has_the_same_bits_for_any_number_of_threads) {
   for (const int l : {1, 2}) testing::expect_same_bits<bicgstab_options>(with_l{l});
 }

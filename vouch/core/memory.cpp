@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 // Linux promises memory it does not have; from this size on we ask it first what is there.
-constexpr std::size_t worth_asking = std::size_t{256} << 20;
+constexpr std::size_t worth_asking = std::size_t{32} << 20;
 
 std::byte* cpu_allocate(const device& dev, std::size_t bytes) {
   if (bytes >= worth_asking && bytes > static_cast<std::size_t>(dev.memory_free()))

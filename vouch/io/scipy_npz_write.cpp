@@ -44,7 +44,8 @@ class zip_writer {
     member m{name, 0, 0, at_};
     for (const std::string_view piece : pieces) {
       m.size += piece.size();
-      m.checksum = crc32_z(m.checksum, reinterpret_cast<const Bytef*>(piece.data()), piece.size());
+      if (!piece.empty())  // zlib begins anew where there is no pointer
+        m.checksum = crc32_z(m.checksum, reinterpret_cast<const Bytef*>(piece.data()), piece.size());
     }
     write(local_header(m));
     for (const std::string_view piece : pieces) write(piece);

@@ -261,7 +261,9 @@ class residual_checked_loop {
   // True where the run was the last one.
   bool ended(const inner_outcome& outcome, const residual_facts& now) {
     const std::int64_t at = report_.iterations;
-    if (outcome.event == solver_event::diverged || !std::isfinite(now.norm2)) return end_diverged();
+    // An element of x that no row has may overflow unseen by the residual.
+    if (outcome.event == solver_event::diverged || !std::isfinite(now.norm2) || !std::isfinite(now.x_norm_inf))
+      return end_diverged();
     // The recurrence has done all it can.
     if (outcome.event == solver_event::iteration_limit && at < limit() &&
         outcome.residual_squared < exhausted_squared)

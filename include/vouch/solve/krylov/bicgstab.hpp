@@ -25,7 +25,7 @@ struct bicgstab_options : stopping_criterion {
 ///         number of threads. Not converging is a status, never an exception. Where a division of the recurrence is
 ///         one by rounding errors, it begins anew from there with another shadow vector; where that happens again
 ///         before the residual was halved, the status is `breakdown`. Residuals go up and down: of an end without
-///         success x is the iterate of the least residual, up to a factor of two. Where A
+///         success x is the iterate of the least residual by the recurrence, up to a factor of two. Where A
 ///         is the real form of complex numbers (vouch/solve/complex.hpp) and M is linear for them, as one vector and i
 ///         times it tell, the scalars are complex.
 /// Cost    An iteration, one of the l steps before each polynomial: two products with A, two applications of M,

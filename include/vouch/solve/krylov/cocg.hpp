@@ -27,7 +27,7 @@ struct cocg_options : stopping_criterion {
 ///         number of threads. Not converging is a status, never an exception. u^T u may vanish where u does not:
 ///         where the recurrence has nothing but rounding to divide by it begins anew, and the status is `breakdown`
 ///         where it had not come half way before that. Residuals go up and down: of an end without success x is the
-///         iterate of the least residual, up to a factor of two.
+///         iterate of the least residual by the recurrence, up to a factor of two.
 /// Cost    An iteration: a product with A, an application of M, 15 vectors read or written. A GPU waits for the host
 ///         twice in every iteration.
 /// Throws  shape_error  A not square, wrong lengths, M for another number of unknowns

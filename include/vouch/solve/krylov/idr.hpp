@@ -26,8 +26,8 @@ struct idr_options : stopping_criterion {
 ///         number of threads: the shadow space is hashed. Not converging is a status, never an exception. Where a
 ///         division of the recurrence is one by rounding errors, it begins anew from there with another shadow space;
 ///         where that happens again before the residual was halved, the status is `breakdown`. Residuals go up and
-///         down: of an end without success x is the iterate of the least residual, up to a factor of two. Where A
-///         is the real form of complex numbers (vouch/solve/complex.hpp) and M is linear for them, as one vector and i
+///         down: of an end without success x is the iterate of the least residual by the recurrence, up to a factor of
+///         two. Where A is the real form of complex numbers (vouch/solve/complex.hpp) and M is linear for them, as one vector and i
 ///         times it tell, the scalars are complex.
 /// Cost    An iteration: one product with A, one application of M, about 3 s + 13 vectors read or written. A GPU waits
 ///         for the host three times in every iteration, for s > 4 in many of them four times.
