@@ -260,7 +260,7 @@ int gen_fingerprint(std::span<const char* const> arguments) {
   line.choice("--class", "C", pattern, patterns,
               "A arch, L or R left or right loop, T tented arch, W whorl [W]");
   line.count("--seed", seed, 0, "of everything that is drawn [1]");
-  line.flag("--rotated", options.rotated, "turned by 4 to 10 degrees to either side");
+  line.flag("--rotated", options.rotated, "rotated by 4 to 10 degrees to either side");
   line.flag("--blank-paper", options.blank_paper, "paper without noise around it");
   line.text("-o,--output", "FILE", common.output, "the page: .png, else PGM");
   add_threads_option(line, common);

@@ -66,7 +66,7 @@ __device__ std::int64_t chunk_of_thread(unsigned first_block) {
   return std::int64_t{at < gridDim.x ? at : at - gridDim.x} * block + threadIdx.x;
 }
 
-// Chunk number k of p to whoever needs a row of it.
+// Chunk number k of p to the GPUs that need a row of it.
 template <class T>
 __device__ void hand_over(const team_rows<T>& v, std::int64_t k, const chunk<T>& pk) {
   constexpr int width = chunk<T>::width;

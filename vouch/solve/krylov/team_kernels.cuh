@@ -162,7 +162,7 @@ struct rows_by_range {
   }
 };
 
-/// Rows of a vector to whoever needs them, a thread a row; then all GPUs meet.
+/// Rows of a vector to the GPUs that need them, a thread a row; then a barrier of all GPUs.
 template <class T, class Rows>
 __global__ void __launch_bounds__(passes::block)
     exchange_rows(__grid_constant__ const Rows rows, __grid_constant__ const team_vector<T> v, team_control* c,

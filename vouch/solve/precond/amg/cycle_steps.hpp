@@ -1,4 +1,4 @@
-// vouch/solve/precond/amg/cycle_steps.hpp -- a V-cycle as a sequence of steps, whoever takes them; private.
+// vouch/solve/precond/amg/cycle_steps.hpp -- a V-cycle as a sequence of steps, on one GPU or on several; private.
 #pragma once
 #include <cstddef>
 #include <span>
